@@ -1,0 +1,147 @@
+"""What a run of the program returns: the result, part by part, as the JSON contract names it.
+
+Fields are SI units and carry the unit in their name; ``parts_s`` and the ``*_bytes`` of a stage sum to
+their totals. ``as_dict`` is the JSON of ``foretrain run --json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["fits", "tight", "oom"]
+STEP_PARTS = (
+    "compute",
+    "recompute",
+    "tensor",
+    "context",
+    "expert",
+    "pipeline",
+    "bubble",
+    "data",
+    "optimizer",
+    "straggler",
+    "stall",
+    "other",
+)
+RUN_PARTS = ("train", "checkpoint", "lost", "detect", "diagnose", "restart", "wait", "degraded", "planned", "other")
+STAGE_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "overhead")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """A value that the scenario did not give, and where it came from."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSize:
+    parameters: int
+    active_parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Something that occupied a track of the step (or run) from ``start`` for ``duration`` seconds."""
+
+    track: str
+    name: str
+    start: float
+    duration: float
+    kind: str = "compute"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepResult:
+    time_s: float
+    time_low_s: float
+    time_high_s: float
+    tokens_per_s: float
+    tokens_per_s_per_gpu: float
+    mfu: float | None
+    hfu: float | None
+    mfu_convention: str
+    tflops_per_gpu_6n: float | None
+    tflops_per_gpu_causal: float | None
+    tflops_per_gpu_full: float | None
+    parts_s: dict[str, float]
+    p_slow_host: float = 0.0
+    waterfall: tuple[tuple[str, float], ...] = ()
+    """From peak to delivered FLOP/s of one GPU, each step what one cause takes away, last what is left (FLOP/s)."""
+    links: tuple[dict[str, Any], ...] = ()
+    """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryResult:
+    capacity_bytes: float
+    usable_bytes: float
+    peak_bytes: float
+    allocated_bytes: float
+    reserved_bytes: float
+    process_bytes: float
+    p_fits: float
+    host_peak_bytes: float
+    worst_stage: int
+    stages: tuple[dict[str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    mean: float
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    ideal_s: float
+    wall_clock_s: Distribution
+    goodput: Distribution
+    goodput_definitions: dict[str, Any]
+    parts_s: dict[str, float]
+    interruptions: dict[str, Any]
+    """mean, by_cause (name -> mean count), planned."""
+    checkpoint: dict[str, Any]
+    """interval_s, stall_s, persist_s, bytes."""
+    spares: dict[str, Any] = field(default_factory=dict)
+    progress: bool = True
+    samples: tuple[float, ...] = ()
+    """Wall clock of each simulated run in seconds, for the distribution of finish dates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostResult:
+    gpu_hours: Distribution
+    dollars: Distribution
+    energy_j: float
+    co2_kg: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    version: str
+    scenario: dict[str, Any]
+    """The resolved scenario, every default filled in."""
+    seed: int
+    verdict: Verdict | None
+    warnings: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    model: ModelSize | None
+    step: StepResult
+    memory: MemoryResult | None
+    run: RunResult
+    cost: CostResult
+    not_modelled: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
+        whole = asdict(self)
+        del whole["spans"]
+        return whole

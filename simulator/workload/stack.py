@@ -1,0 +1,114 @@
+"""A software stack: what a framework of a given year fuses, saves, shards, overlaps and buffers.
+
+One object, read by time and memory alike; the catalog holds one entry a framework and era.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from simulator.units import Bytes, Count, Number, Seconds, Share
+
+Dtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class States:
+    """The number format of each state a parameter has; ``none`` where it is not kept."""
+
+    weights: Dtype = "bf16"
+    gradients: Dtype = "fp32"
+    master: Dtype = "fp32"
+    moments: Dtype = "fp32"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """What the software does; each field is a software fact that the catalog entry sources."""
+
+    framework: str = "generic"
+    year: Count = 2024
+
+    # Kernels.
+    attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"
+    """Attention kernel; ``newest`` is the best one the GPU's architecture had (flash-2 on Ampere, cudnn on Hopper)."""
+    norm: Literal["fused", "eager"] = "fused"
+    """``eager`` upcasts to fp32 in separate kernels and keeps the copies."""
+    mlp: Literal["fused", "eager"] = "fused"
+    """Activation function and gate in one kernel that keeps 2 ffn values a token, or kernel by kernel."""
+    rope: Literal["fused", "eager"] = "fused"
+    elementwise: Literal["fused", "eager"] = "fused"
+    """Bias, dropout and residual in one kernel, or one kernel each."""
+    gemm_factor: Number = 1.0
+    """GEMM rate of this software on its rigs over the rate of the kernel tables."""
+    gradient_accumulation_fusion: bool = True
+    """The weight-gradient GEMM adds into the main gradient itself; otherwise a separate pass adds it."""
+
+    # The host processor.
+    cpu_layer: Seconds = 0.3e-3
+    """Time the host needs to launch the forward of one layer; the backward takes 1.6 times as much."""
+    cpu_layer_tensor: Seconds = 0.3e-3
+    """The same where tensor parallelism adds its own calls."""
+    cpu_step: Seconds = 0.0
+    """Host time once a step that nothing hides (optimizer loop, logging, data)."""
+    cpu_microbatch: Seconds = 0.0
+    cuda_graphs: bool = False
+
+    # What runs beside what.
+    async_tensor: Literal["none", "bulk", "ring"] = "none"
+    """``bulk`` runs gathers beside the input-gradient GEMM and scatters beside the weight-gradient GEMM;
+    ``ring`` also splits forward collectives into chunks beside their GEMM."""
+    overlap_gradient_reduce: bool = False
+    overlap_parameter_gather: bool = False
+    overlap_pipeline: bool = False
+    """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
+    prefetch: Count = 1
+    """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
+    communication_sms: Share = 0.05
+    """Share of the SMs that a collective takes from compute beside it."""
+    moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
+    moe_overlap: bool = False
+    grouped_gemm: bool = True
+
+    # Sharding and states.
+    shard: Literal["none", "optimizer", "gradients", "parameters"] = "none"
+    """Shard level where the scenario names none."""
+    states: States = field(default_factory=States)
+    sequence: bool = True
+    """Sequence parallelism wherever tensor parallelism is on, unless the scenario says otherwise."""
+    gradient_reduce: Dtype = "fp32"
+    """Number format of gradients on the wire."""
+    reduce_each_microbatch: bool = False
+    """Gradients are reduced after every microbatch (gradient sharding), not once a step."""
+    keep_unsharded: bool = False
+    """Under parameter sharding with a pipeline, weights stay gathered between microbatches."""
+    split: Literal["even", "slots", "cost"] = "even"
+    """How layers are dealt to stages; ``slots`` counts embedding and head as a layer each."""
+
+    # What is kept for the backward, and buffers.
+    saved_gathers: bool = False
+    """The gathered input of a tensor-parallel GEMM is kept instead of gathered again in the backward."""
+    loss: Literal["vocabulary-parallel", "replicated", "chunked"] = "vocabulary-parallel"
+    loss_bytes: Number = 10.0
+    """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank."""
+    saves_dropout_mask: bool = True
+    pipeline_keeps_boundary: bool = False
+    """The pipeline engine also keeps each stage's input and output."""
+    frees_tensors_early: bool = False
+    selective: Literal["attention", "operations"] = "attention"
+    """What selective recompute means: the core of unfused attention, or every other matrix product."""
+    bucket: Bytes = 0.0
+    """Bytes of gather and reduce buffers that stay allocated."""
+    extra_state: Number = 0.0
+    """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
+    expandable_segments: bool = True
+    reserved_factor: Number = 1.05
+    """Reserved over allocated memory."""
+    process_overhead: Bytes = 3e9
+    """CUDA context, NCCL and library workspaces, outside the allocator."""
+
+    recompute: Literal["none", "selective", "full"] = "none"
+    """Recompute where the scenario names none."""
+    matches: tuple[str, ...] = ()
+    """Patterns ``framework:first-last`` of published rows that this entry describes."""
