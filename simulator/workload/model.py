@@ -105,7 +105,7 @@ class Model:
     embedding_norm: bool = False
     """A norm follows the token embedding (BLOOM)."""
     positions: Literal["rope", "learned", "alibi", "relative"] = "rope"
-    """`relative` is Transformer-XL's: one more projection a layer and two vectors (Gopher, Chinchilla)."""
+    """`relative` is Transformer-XL's: one more projection of hidden to all heads a layer (Gopher, Chinchilla)."""
     max_positions: Count = 2048
     """Rows of the table of learned positions; without meaning for the other kinds."""
     dropout: Share = 0.0

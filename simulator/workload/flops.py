@@ -1,0 +1,83 @@
+"""How many floating-point operations training takes a token, by the conventions in use.
+
+A multiplication and its addition are two; the backward is twice the forward.
+
+- ``6n``: 6 N (Kaplan, arXiv 2001.08361);
+- ``causal``: 6 N + 6 L s h, attention over the half of the scores that the mask leaves (Megatron-LM since 2024);
+- ``full``: 6 N + 12 L s h, attention over all scores (PaLM, arXiv 2204.02311, appendix B).
+
+N is what a token is multiplied with: active experts only, the head, not the lookup of embeddings. h is the width
+of attention, heads x head size; latent attention counts the mean of query-key and value heads, and a window
+counts the keys it leaves. MTP modules count as what they are: a layer, a projection and the head once more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from simulator.units import Flops
+from simulator.workload.model import Model
+from simulator.workload.parameters import active_mtp_parameters, active_parameters, embedding_parameters
+
+Convention = Literal["6n", "causal", "full"]
+CONVENTIONS: tuple[Convention, ...] = ("6n", "causal", "full")
+
+
+@lru_cache(maxsize=4096)
+def flops_per_token(model: Model, sequence: int, convention: Convention = "causal") -> Flops:
+    """Return the model FLOPs of one training token in sequences of `sequence` tokens.
+
+    >>> shape = Model(layers=1, hidden=64, heads=1, vocabulary=1, tied=True, gated=False, final_norm=False)
+    >>> flops_per_token(shape, 100, "full") - flops_per_token(shape, 100, "6n") == 12 * 100 * 64
+    True
+    """
+    return 6.0 * multiplied_parameters(model) + attention_flops_per_token(model, sequence, convention)
+
+
+@lru_cache(maxsize=1024)
+def multiplied_parameters(model: Model) -> int:
+    """Return N of 6 N: active parameters with the head, without embedding lookups, MTP modules included."""
+    lookups = embedding_parameters(model)
+    table = lookups["token_embedding"]
+    unused = lookups.get("position_embedding", 0) + (0 if model.tied else table)
+    return active_parameters(model) - unused + active_mtp_parameters(model) + model.mtp * table
+
+
+def attention_flops_per_token(model: Model, sequence: int, convention: Convention = "causal") -> Flops:
+    """Return the part that grows with the sequence: scores and their product with values, forward and backward."""
+    width = model.heads * (model.query_size + model.value_size) / 2
+    keys = sum(keys_per_query(sequence, model.window(layer), convention) for layer in range(model.layers + model.mtp))
+    return 12.0 * keys * width
+
+
+def keys_per_query(sequence: int, window: int | None, convention: Convention) -> float:
+    """Return the keys that a query is counted with, averaged over the sequence.
+
+    >>> keys_per_query(4096, None, "causal"), keys_per_query(4096, 1024, "causal"), keys_per_query(4096, None, "full")
+    (2048.0, 896.0, 4096.0)
+    """
+    if convention == "6n":
+        return 0.0
+    reach = min(sequence, window or sequence)
+    return float(reach) if convention == "full" else reach * (1 - reach / (2 * sequence))
+
+
+def recomputed_flops_per_token(
+    model: Model,
+    sequence: int,
+    convention: Convention = "causal",
+    recompute: Literal["none", "selective", "full", "sqrt"] = "full",
+) -> Flops:
+    """Return the forward FLOPs that are done twice, for hardware utilisation: model FLOPs plus these.
+
+    Full recompute repeats the forward of the layers and not of the head, so that hardware over model FLOPs comes
+    near 4/3 (Narayanan, arXiv 2104.04473, appendix); selective repeats the core of attention (Korthikanti, 2205.05198).
+    """
+    attention = attention_flops_per_token(model, sequence, convention) / 3
+    if recompute == "none":
+        return 0.0
+    if recompute == "selective":
+        return attention
+    heads = (1 + model.mtp) * embedding_parameters(model)["token_embedding"]
+    return 2.0 * (multiplied_parameters(model) - heads) + attention
