@@ -1,15 +1,21 @@
-"""How a model is split over ranks: axes, groups, and the layers of each stage and chunk."""
+"""How a model is split over ranks: axes and their strides, and the layers of each stage and chunk.
+
+Ranks are numbered in Megatron's order tensor, context, expert, data, pipeline (``parallel_state.py``), so
+that an axis is a size and a stride: rank = t + T (c + C (d + D p)). Experts live in the block of one
+stage, T C D ranks: expert-tensor innermost, then expert, then the replicas of an expert.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from simulator.units import Count
+from simulator.workload.model import Model
 from simulator.workload.schedules import Schedule
 from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
-
-AXES = ("tensor", "context", "expert", "data", "pipeline")
+from simulator.workload.stack import Stack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,3 +46,108 @@ class Parallelism:
     split: tuple[Count, ...] | None = None
     """Layers of each chunk in the order of the model; the stack's rule where left out."""
     order: str = "tp-cp-ep-dp-pp"
+
+
+class Axis(NamedTuple):
+    """Ranks that work together: `size` of them, `stride` ranks apart."""
+
+    size: int
+    stride: int
+
+
+def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
+    """Return every axis of the mesh; `shard`, `replicate` and `expert_data` are parts of context x data."""
+    tensor, context, expert, expert_tensor = (
+        parallelism.tensor,
+        parallelism.context.size,
+        parallelism.expert,
+        parallelism.expert_tensor,
+    )
+    block = tensor * context * data
+    sharded = context * data // parallelism.shard.replicas
+    return {
+        "tensor": Axis(tensor, 1),
+        "context": Axis(context, tensor),
+        "data": Axis(data, tensor * context),
+        "pipeline": Axis(parallelism.pipeline, block),
+        "expert_tensor": Axis(expert_tensor, 1),
+        "expert": Axis(expert, expert_tensor),
+        "expert_data": Axis(block // (expert * expert_tensor), expert * expert_tensor),
+        "shard": Axis(sharded, tensor),
+        "replicate": Axis(parallelism.shard.replicas, tensor * sharded),
+    }
+
+
+class Chunk(NamedTuple):
+    """Layers `first` to `last` (excluded) that a stage holds as one piece."""
+
+    stage: int
+    chunk: int
+    first: int
+    last: int
+    embedding: bool
+    head: bool
+
+    @property
+    def layers(self) -> int:
+        return self.last - self.first
+
+
+def chunks(model: Model, stack: Stack, parallelism: Parallelism) -> tuple[Chunk, ...]:
+    """Return the chunks in the order of the model.
+
+    Raises ValueError, with the numbers, if a stage is left empty or a given split does not add up.
+    """
+    route = parallelism.schedule.route(parallelism.pipeline)
+    counts = parallelism.split or _deal(model, stack.split, len(route))
+    if len(counts) != len(route):
+        raise ValueError(
+            f"split gives {len(counts)} numbers, but {parallelism.pipeline} stages x "
+            f"{len(route) // parallelism.pipeline} chunks need {len(route)}"
+        )
+    if sum(counts) != model.layers:
+        raise ValueError(f"split adds up to {sum(counts)} layers, but the model has {model.layers}")
+    ends = [sum(counts[:i]) for i in range(len(counts) + 1)]
+    result = tuple(
+        Chunk(stage, chunk, first, last, index == 0, index == len(route) - 1)
+        for index, ((stage, chunk), (first, last)) in enumerate(zip(route, pairwise(ends), strict=True))
+    )
+    for part in result:
+        if not (part.layers or part.embedding or part.head):
+            raise ValueError(
+                f"stage {part.stage} chunk {part.chunk} is left without a layer: {model.layers} layers over "
+                f"{len(route)} chunks; use fewer stages or chunks, or give parallelism.split"
+            )
+    return result
+
+
+def _deal(model: Model, rule: str, parts: int) -> tuple[int, ...]:
+    if rule == "cost":
+        return _by_cost(model, parts)
+    if rule == "slots" and parts > 2:
+        slots = _even(model.layers + 2, parts)
+        return (slots[0] - 1, *slots[1:-1], slots[-1] - 1)
+    return _even(model.layers, parts)
+
+
+def _even(layers: int, parts: int) -> tuple[int, ...]:
+    """Deal layers as evenly as they go, the larger shares in the middle, where no embedding or head sits."""
+    share, extra = divmod(layers, parts)
+    first = (parts - extra) // 2
+    return tuple(share + (first <= i < first + extra) for i in range(parts))
+
+
+def _by_cost(model: Model, parts: int) -> tuple[int, ...]:
+    """Deal blocks by parameters of their matrices: move on when a part's share is reached (nanotron's rule)."""
+    matrices = 3 if model.gated else 2
+    layer = model.hidden * (4 * model.hidden + matrices * model.ffn)
+    head = model.vocabulary * model.hidden
+    target = (model.layers * layer + head) / parts
+    counts, part, reached = [0] * parts, 0, 0.0
+    for index in range(model.layers):
+        counts[part] += 1
+        reached += layer
+        left = model.layers - index - 1
+        if part < parts - 1 and (reached >= target * (part + 1) or left <= parts - 2 - part):
+            part += 1
+    return tuple(counts)

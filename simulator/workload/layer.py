@@ -1,0 +1,449 @@
+"""The operations of one transformer layer on one rank, forward and backward, for one microbatch.
+
+Sources: Megatron-LM's layer (Narayanan et al. 2021; Korthikanti et al. 2022 for sequence parallelism),
+Transformer Engine for fp8 casts and overlapped tensor parallelism, DeepSeek-V2/V3 for latent attention
+and experts. Bytes of elementwise work are what the kernels read and write, two bytes a value in 16 bit:
+a fused norm reads and writes the residual stream once, a bias-dropout-residual kernel reads two and writes
+one tensor, an activation reads its inputs and writes its output; a backward moves twice as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from simulator.workload.layout import Parallelism
+from simulator.workload.model import Latent, Model
+from simulator.workload.operations import Builder, Core, Exchange, Gemm, Program, Traffic
+from simulator.workload.stack import Stack
+from simulator.workload.training import Training
+
+EAGER_NORM_BYTES = 60.0
+"""Bytes a value of an RMSNorm written in separate PyTorch kernels with an fp32 upcast: 18 to 20 times the
+minimal traffic at the bandwidth of STREAM, measured for the Hugging Face kernel (Liger-Kernel benchmarks)."""
+
+CAST_BYTES = {"delayed": 4.0, "block": 4.0, "current": 6.0}
+"""Bytes a value of a GEMM input to quantise: read 2, write it and its transpose 1 each; current scaling reads
+it once more for the maximum (Transformer Engine)."""
+
+LOW_PRECISION = ("fp8", "mxfp8", "nvfp4")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers a layer's operations depend on."""
+
+    model: Model
+    stack: Stack
+    parallelism: Parallelism
+    training: Training
+    kernel: str
+    """Attention kernel."""
+    experts: bool = False
+    window: int | None = None
+    imbalance: float = 1.0
+
+    @property
+    def value_bytes(self) -> int:
+        return 4 if self.training.precision.kind in ("fp32", "tf32") else 2
+
+    @property
+    def wide(self) -> str:
+        """The number format of what fp8 recipes leave alone."""
+        return "bf16" if self.training.precision.kind in LOW_PRECISION else self.training.precision.kind
+
+    @property
+    def queries(self) -> int:
+        return self.training.sequence_length // self.parallelism.context.size
+
+    @property
+    def tokens(self) -> int:
+        return self.training.microbatch * self.queries
+
+    @property
+    def scattered(self) -> float:
+        """Tokens a rank holds between tensor-parallel regions."""
+        return self.tokens / self.parallelism.tensor if self.parallelism.sequence else self.tokens
+
+    @property
+    def residual_bytes(self) -> float:
+        return self.tokens * self.model.hidden * self.value_bytes
+
+
+class Layer:
+    """Writes the programs of one kind of layer."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.model = shape.model
+        self.tensor = shape.parallelism.tensor
+        self.dtype = shape.training.precision.kind
+        self.sequence = shape.parallelism.sequence and self.tensor > 1
+        self.ring = shape.stack.async_tensor == "ring" and self.sequence
+        self.asynchronous = shape.stack.async_tensor != "none"
+
+    # Elementwise pieces: bytes, forward.
+
+    def norm(self, out: Builder, name: str, values: float, backward: bool = False) -> None:
+        e = self.shape.value_bytes
+        eager = self.shape.stack.norm == "eager"
+        nbytes = values * (EAGER_NORM_BYTES * e / 2 if eager else 2 * e)
+        out.compute(name, Traffic(nbytes * (1.6 if eager else 2) if backward else nbytes, 8 if eager else 1))
+
+    def residual(self, out: Builder, name: str, backward: bool = False) -> None:
+        e, values = self.shape.value_bytes, self.shape.scattered * self.model.hidden
+        mask = 1 if self.model.dropout else 0
+        eager = self.shape.stack.elementwise == "eager"
+        nbytes = values * (7 * e + mask if eager else 3 * e + mask)
+        out.compute(name, Traffic(2 * nbytes if backward else nbytes, 3 if eager else 1))
+
+    def rope(self, out: Builder, name: str, backward: bool = False) -> None:
+        if self.model.positions != "rope":
+            return
+        size = self.model.attention.rope_size if isinstance(self.model.attention, Latent) else self.model.query_size
+        heads = (self.model.heads + self.kv_heads * self.tensor) / self.tensor
+        eager = self.shape.stack.rope == "eager"
+        nbytes = self.shape.tokens * heads * size * self.shape.value_bytes * 2 * (4 if eager else 1)
+        out.compute(name, Traffic(nbytes, 8 if eager else 1))
+
+    def activation(self, out: Builder, name: str, values: float, backward: bool = False) -> None:
+        e = self.shape.value_bytes
+        eager = self.shape.stack.mlp == "eager"
+        passes = (5 if eager else 3) if self.model.gated else (4 if eager and self.model.bias == "all" else 2)
+        nbytes = values * passes * e
+        out.compute(name, Traffic(2 * nbytes if backward else nbytes, 2 if eager else 1))
+
+    def cast(self, out: Builder, name: str, values: float) -> None:
+        if self.dtype in LOW_PRECISION:
+            out.compute(f"{name} cast", Traffic(values * CAST_BYTES[self.shape.training.precision.scaling]))
+
+    # Matrix products with their exchanges.
+
+    @property
+    def kv_heads(self) -> int:
+        """Key and value heads on one rank; copied where there are fewer than ranks."""
+        return max(1, self.model.kv_heads // self.tensor)
+
+    def gather(self) -> Exchange:
+        return Exchange("tensor", "all_gather", self.shape.residual_bytes)
+
+    def scatter(self) -> Exchange:
+        return Exchange("tensor", "reduce_scatter", self.shape.residual_bytes)
+
+    def reduce(self) -> Exchange:
+        return Exchange("tensor", "all_reduce", self.shape.residual_bytes)
+
+    def column(self, out: Builder, name: str, width: float) -> None:
+        """A product whose output is split over the tensor axis; its input is gathered first."""
+        product = Gemm(self.shape.tokens, int(width), self.model.hidden, 1, self.dtype)
+        if not self.sequence:
+            self.cast(out, name, self.shape.tokens * self.model.hidden)
+            out.compute(name, product)
+            return
+        self.cast(out, name, self.shape.scattered * self.model.hidden)
+        if self.ring:
+            out.gather_beside(name, self.gather(), product, self.tensor)
+        else:
+            out.exchange(f"{name} gather", self.gather())
+            out.compute(name, product)
+
+    def row(self, out: Builder, name: str, depth: float, *, reduced: bool = True) -> None:
+        """A product whose input is split over the tensor axis; its partial outputs are added up."""
+        self.cast(out, name, self.shape.tokens * depth)
+        product = Gemm(self.shape.tokens, self.model.hidden, int(depth), 1, self.dtype)
+        if self.tensor == 1 or not reduced:
+            out.compute(name, product)
+        elif self.ring:
+            out.scatter_beside(name, product, self.scatter(), self.tensor)
+        else:
+            out.compute(name, product)
+            out.exchange(f"{name} reduce", self.scatter() if self.sequence else self.reduce())
+
+    def weight(self, out: Builder, name: str, product: Gemm) -> None:
+        """The weight gradient of C[m, n] = A[m, k] B[k, n]: n x k from m, added to the main gradient."""
+        fused = self.shape.stack.gradient_accumulation_fusion
+        out.compute(
+            f"{name} wgrad",
+            Gemm(product.k, product.n, product.m, product.groups, product.dtype, fused, product.count),
+            weight_gradient=True,
+        )
+        if not fused:
+            values = product.k * product.n * product.groups * product.count
+            out.compute(f"{name} accumulate", Traffic(values * (self.shape.value_bytes + 8.0)), weight_gradient=True)
+
+    def column_backward(self, out: Builder, name: str, width: float, *, reduced: bool = True) -> None:
+        product = Gemm(self.shape.tokens, int(width), self.model.hidden, 1, self.dtype)
+        self.cast(out, f"{name} grad", self.shape.tokens * width)
+        gathered = None
+        if self.sequence and not self.shape.stack.saved_gathers:
+            gathered = out.background(f"{name} gather", self.gather())
+            if not self.asynchronous:
+                out.wait(gathered)
+        out.compute(f"{name} dgrad", product._replace(n=self.model.hidden, k=width))
+        if self.tensor > 1 and reduced:
+            scattered = out.background(f"{name} reduce", self.scatter() if self.sequence else self.reduce())
+            if not self.asynchronous:
+                out.wait(scattered)
+        else:
+            scattered = None
+        if gathered is not None:
+            out.wait(gathered)
+        self.weight(out, name, product)
+        if scattered is not None and self.asynchronous:
+            out.wait(scattered)
+
+    def row_backward(self, out: Builder, name: str, depth: float) -> None:
+        product = Gemm(self.shape.tokens, self.model.hidden, depth, 1, self.dtype)
+        input_gradient = product._replace(n=int(depth), k=self.model.hidden)
+        self.cast(out, f"{name} grad", self.shape.scattered * self.model.hidden)
+        if not self.sequence:
+            out.compute(f"{name} dgrad", input_gradient)
+        elif self.ring:
+            out.gather_beside(f"{name} dgrad", self.gather(), input_gradient, self.tensor)
+        else:
+            out.exchange(f"{name} grad gather", self.gather())
+            out.compute(f"{name} dgrad", input_gradient)
+        self.weight(out, name, product)
+
+    # Attention.
+
+    @property
+    def core(self) -> Core:
+        shape = self.shape
+        context, kind = shape.parallelism.context.size, shape.parallelism.context.kind
+        heads, kv_heads = self.model.heads // self.tensor, self.kv_heads
+        if kind == "ulysses" and context > 1:
+            heads, kv_heads = max(1, heads // context), max(1, kv_heads // context)
+            queries = shape.training.sequence_length
+        else:
+            queries = shape.queries
+        return Core(
+            batch=shape.training.microbatch,
+            heads=heads,
+            kv_heads=kv_heads,
+            queries=queries,
+            keys=shape.training.sequence_length,
+            head_size=self.model.query_size,
+            value_size=self.model.value_size,
+            window=shape.window,
+            kernel=shape.kernel,
+            dtype=shape.wide,
+            dropout=self.model.dropout > 0,
+        )
+
+    def attend(self, out: Builder, backward: bool = False) -> None:
+        """The attention core and what the context axis exchanges around it."""
+        shape, context = self.shape, self.shape.parallelism.context
+        core = self.core._replace(backward=backward)
+        name = "attention backward" if backward else "attention"
+        if context.size == 1:
+            out.compute(name, core)
+            return
+        row = shape.tokens * shape.value_bytes
+        keys_and_values = row * self.kv_heads * (self.model.query_size + self.model.value_size)
+        if context.kind == "ulysses":
+            queries = row * self.model.heads / self.tensor * self.model.query_size
+            outputs = row * self.model.heads / self.tensor * self.model.value_size
+            out.exchange(f"{name} scatter heads", Exchange("context", "all_to_all", queries + keys_and_values))
+            out.compute(name, core)
+            out.exchange(f"{name} gather heads", Exchange("context", "all_to_all", outputs))
+        elif context.kind == "all-gather":
+            out.exchange("key gather", Exchange("context", "all_gather", keys_and_values * context.size))
+            out.compute(name, core)
+            if backward:
+                whole = keys_and_values * context.size
+                out.exchange("key gradient scatter", Exchange("context", "reduce_scatter", whole))
+        else:
+            hops = (context.size - 1) * (2 if backward else 1)
+            ring = out.background(f"{name} ring", Exchange("context", "send", keys_and_values * hops))
+            out.compute(name, core, share=1 - 1 / context.size)
+            out.wait(ring)
+            out.compute(name, core, share=1 / context.size)
+
+    def project(self, out: Builder) -> None:
+        """Queries, keys and values of the residual stream."""
+        model = self.model
+        if isinstance(model.attention, Latent):
+            self._latent(out)
+        else:
+            width = (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size
+            self.column(out, "qkv", width)
+        if model.qk_norm != "none":
+            values = self.shape.tokens * (model.heads / self.tensor + self.kv_heads) * model.query_size
+            self.norm(out, "qk norm", values)
+        self.rope(out, "rope")
+
+    def _latent_products(self) -> list[tuple[str, Gemm]]:
+        """Down and up projections of latent attention (DeepSeek-V2, 2.1); the downs are on every rank whole."""
+        model, tokens, attention = self.model, self.shape.tokens, self.model.attention
+        assert isinstance(attention, Latent)
+        heads = model.heads // self.tensor
+        rows = int(self.shape.scattered)
+        up = heads * (attention.nope_size + attention.value_size)
+        products = []
+        if attention.q_rank:
+            products.append(("q down", Gemm(rows, attention.q_rank, model.hidden, 1, self.dtype)))
+        products.append(
+            ("q up", Gemm(tokens, heads * model.query_size, attention.q_rank or model.hidden, 1, self.dtype))
+        )
+        products.append(("kv down", Gemm(rows, attention.kv_rank + attention.rope_size, model.hidden, 1, self.dtype)))
+        products.append(("kv up", Gemm(tokens, up, attention.kv_rank, 1, self.dtype)))
+        return products
+
+    def _latent_gather(self) -> Exchange:
+        attention = self.model.attention
+        assert isinstance(attention, Latent)
+        width = attention.q_rank + attention.kv_rank + attention.rope_size
+        return Exchange("tensor", "all_gather", self.shape.tokens * width * self.shape.value_bytes)
+
+    def _latent(self, out: Builder) -> None:
+        for name, product in self._latent_products():
+            self.cast(out, name, product.m * product.k)
+            if name == "q up" and self.sequence:
+                out.exchange("latent gather", self._latent_gather())
+            out.compute(name, product)
+            if name.endswith("down"):
+                self.norm(out, f"{name} norm", product.m * product.n)
+
+    def _latent_backward(self, out: Builder) -> None:
+        for name, product in reversed(self._latent_products()):
+            self.cast(out, f"{name} grad", product.m * product.n)
+            out.compute(f"{name} dgrad", product._replace(n=int(product.k), k=product.n))
+            self.weight(out, name, product)
+            if name == "q up" and self.sequence:
+                out.exchange("latent scatter", self._latent_gather()._replace(operation="reduce_scatter"))
+
+    # The two halves of a layer.
+
+    def attention_forward(self, out: Builder) -> None:
+        self.norm(out, "attention norm", self.shape.scattered * self.model.hidden)
+        self.project(out)
+        self.attend(out)
+        self.row(
+            out,
+            "attention out",
+            self.model.heads * self.model.value_size / self.tensor,
+            reduced=not self.model.parallel,
+        )
+        self.residual(out, "attention residual")
+
+    def attention_backward(self, out: Builder) -> None:
+        model = self.model
+        self.residual(out, "attention residual backward", backward=True)
+        self.row_backward(out, "attention out", model.heads * model.value_size / self.tensor)
+        self.attend(out, backward=True)
+        self.rope(out, "rope backward", backward=True)
+        if model.qk_norm != "none":
+            values = self.shape.tokens * (model.heads / self.tensor + self.kv_heads) * model.query_size
+            self.norm(out, "qk norm backward", values, backward=True)
+        if isinstance(model.attention, Latent):
+            self._latent_backward(out)
+        else:
+            self.column_backward(out, "qkv", (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size)
+        self.norm(out, "attention norm backward", self.shape.scattered * model.hidden, backward=True)
+
+    def mlp_width(self, ffn: float) -> float:
+        return ffn / self.tensor
+
+    def dense_forward(self, out: Builder, ffn: float, prefix: str = "mlp") -> None:
+        width = self.mlp_width(ffn)
+        self.column(out, f"{prefix} up", width * (2 if self.model.gated else 1))
+        self.activation(out, f"{prefix} activation", self.shape.tokens * width)
+        self.row(out, f"{prefix} down", width)
+
+    def dense_backward(self, out: Builder, ffn: float, prefix: str = "mlp") -> None:
+        width = self.mlp_width(ffn)
+        self.row_backward(out, f"{prefix} down", width)
+        self.activation(out, f"{prefix} activation backward", self.shape.tokens * width, backward=True)
+        self.column_backward(
+            out, f"{prefix} up", width * (2 if self.model.gated else 1), reduced=not self.model.parallel
+        )
+
+    def mlp_forward(self, out: Builder) -> None:
+        if self.model.norms > 1:
+            self.norm(out, "mlp norm", self.shape.scattered * self.model.hidden)
+        if self.shape.experts:
+            from simulator.workload.experts import experts_forward
+
+            experts_forward(self, out)
+        else:
+            self.dense_forward(out, self.model.ffn)
+        for extra in range(2, self.model.norms):
+            self.norm(out, f"output norm {extra}", self.shape.scattered * self.model.hidden)
+        self.residual(out, "mlp residual")
+
+    def mlp_backward(self, out: Builder) -> None:
+        self.residual(out, "mlp residual backward", backward=True)
+        for extra in range(2, self.model.norms):
+            self.norm(out, f"output norm {extra} backward", self.shape.scattered * self.model.hidden, backward=True)
+        if self.shape.experts:
+            from simulator.workload.experts import experts_backward
+
+            experts_backward(self, out)
+        else:
+            self.dense_backward(out, self.model.ffn)
+        if self.model.norms > 1:
+            self.norm(out, "mlp norm backward", self.shape.scattered * self.model.hidden, backward=True)
+
+
+@lru_cache(maxsize=4096)
+def forward(shape: Shape) -> Program:
+    """Return the forward of one layer."""
+    layer, out = Layer(shape), Builder()
+    layer.attention_forward(out)
+    layer.mlp_forward(out)
+    return out.program()
+
+
+@lru_cache(maxsize=4096)
+def backward(shape: Shape) -> Program:
+    """Return the backward of one layer, without what is recomputed before it."""
+    layer, out = Layer(shape), Builder()
+    layer.mlp_backward(out)
+    layer.attention_backward(out)
+    return out.program()
+
+
+@lru_cache(maxsize=4096)
+def recomputed(shape: Shape) -> Program:
+    """Return what is computed again before the backward of one layer, by the kind of recompute.
+
+    Selective recompute means the core of unfused attention in Megatron (Korthikanti et al. 2022, 5.1), so that
+    it costs nothing on top of flash attention, and every other matrix product in torchtitan.
+    """
+    recompute = shape.training.recompute
+    layer, out = Layer(shape), Builder(recompute=True)
+    if recompute.kind in ("full", "sqrt"):
+        layer.attention_forward(out)
+        layer.mlp_forward(out)
+    elif recompute.kind == "selective" and recompute.modules:
+        if "core_attention" in recompute.modules:
+            out.compute("attention", layer.core)
+        if "mla_up" in recompute.modules and layer.model.latent:
+            for name, product in layer._latent_products():
+                if name.endswith("up"):
+                    out.compute(name, product)
+        if "moe_activation" in recompute.modules and shape.experts and layer.model.experts:
+            rows = shape.scattered * layer.model.experts.active
+            layer.activation(out, "expert activation", rows * layer.model.experts.ffn)
+    elif recompute.kind == "selective" and shape.stack.selective == "attention":
+        if shape.kernel == "unfused":
+            out.compute("attention", layer.core)
+    elif recompute.kind == "selective":
+        _every_other(layer, out)
+    return out.program()
+
+
+def _every_other(layer: Layer, out: Builder) -> None:
+    """Recompute norms, activations and every second matrix product (torchtitan's operation-level policy)."""
+    whole = Builder(recompute=True)
+    layer.attention_forward(whole)
+    layer.mlp_forward(whole)
+    products = 0
+    for operation in whole.program():
+        if isinstance(operation.work, Gemm):
+            products += 1
+            if products % 2:
+                continue
+        if isinstance(operation.work, Gemm | Traffic):
+            out.compute(operation.name, operation.work, share=operation.share)
