@@ -1,0 +1,39 @@
+"""What goes where: the result to stdout and nothing else there, warnings and progress to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+
+def show(text: str) -> None:
+    """Write a result to stdout; a reader who went away early is no error."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+
+
+def warn(messages: Iterable[str]) -> None:
+    """Write warnings to stderr, one a line."""
+    for message in messages:
+        sys.stderr.write(f"warning: {message}\n")
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on a terminal's stderr what takes a while; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+def silence_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
