@@ -110,7 +110,7 @@ def parse(text: str, unit: str) -> float:
 
 @lru_cache(maxsize=65536)
 def render(value: float, unit: str) -> str:
-    """Return the shortest text that ``parse`` reads as exactly `value`.
+    """Return the text with the fewest digits that ``parse`` reads as exactly `value`.
 
     >>> render(1800.0, "s"), render(85899345920.0, "B"), render(0.08, "share"), render(2.5, "$")
     ('30min', '80GiB', '8%', '$2.50')
@@ -119,13 +119,16 @@ def render(value: float, unit: str) -> str:
     if unit in ("count", "number"):
         return plain
     texts = [text for text in _spellings(value, unit) if len(text) < 12 and parse(text, unit) == value]
-    return min(texts, key=len, default=f"${plain}{unit[1:]}" if unit.startswith("$") else plain + _WRITTEN[unit][0][0])
+    exact = f"${plain}{unit[1:]}" if unit.startswith("$") else plain + _WRITTEN[unit][0][0]
+    return min(texts, key=lambda text: (sum(map(str.isdigit, text)), len(text)), default=exact)
 
 
 _WRITTEN: dict[str, tuple[tuple[str, float], ...]] = {
     "s": (("s", 1), ("min", 60), ("h", 3600), ("d", 86400), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
-    "B": (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
-    + (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)),
+    "B": (
+        *(("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15)),
+        *(("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)),
+    ),
     "B/s": (("B/s", 1), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)),
     "FLOP": (("FLOP", 1),),
     "FLOP/s": (("FLOPS", 1), ("GFLOPS", 1e9), ("TFLOPS", 1e12), ("PFLOPS", 1e15)),
@@ -171,7 +174,7 @@ def _quantity() -> type:
     class Written(Quantity):
         """A quantity as people write it; only the prefixes that a training run needs."""
 
-    Written.set_prefs(known_units=_MINUTES, input_sf="EPTGMKkmuµn", accept_binary=True)
+    Written.set_prefs(known_units=list(_MINUTES), input_sf="EPTGMKkmuµn", accept_binary=True)
     return Written
 
 
