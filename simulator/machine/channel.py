@@ -1,0 +1,48 @@
+"""What one group of ranks gets from the machine while all groups of its axis run at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from simulator.units import BytesPerSecond, Count, Number, Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """The links of a group: all that a collective needs to know of the network.
+
+    A *host* is here a scale-up domain: the GPUs that NVLink (or its like) joins, eight in most machines and
+    72 in an NVL72 rack. Bandwidths are line rates per direction; what a collective attains of them is its own
+    business (``catalog/calibration/links.yaml``).
+    """
+
+    ranks: Count
+    ranks_per_host: Count = 1
+    """Ranks of the group inside one scale-up domain."""
+    hosts: Count = 1
+    """Scale-up domains that the group spans."""
+    stride: Count = 1
+    """Distance between neighbours of the group, in ranks."""
+    scale_up_bandwidth: BytesPerSecond = math.inf
+    """Of one GPU into its scale-up network."""
+    scale_out_bandwidth: BytesPerSecond = math.inf
+    """Of the whole group across the boundary of one domain, neighbour to neighbour."""
+    exchange_bandwidth: BytesPerSecond = math.inf
+    """The same where every rank sends to every other (all-to-all), which loads the upper tiers more."""
+    latency: Seconds = 0.0
+    """One way through the fabric between neighbours: NICs, switches and cables, without the software."""
+    scale_up_latency: Seconds = 0.0
+    """One way through the scale-up switch, beyond what the software constants hold."""
+    bottleneck: str = "scale-up"
+    """The class of links that sets ``scale_out_bandwidth``."""
+    fabric: str = "nvlink4"
+    """Entry of ``calibration/links.yaml`` that describes the scale-up links."""
+    scale_up_factor: Number = 1.0
+    """Measured over predicted bandwidth inside a domain, from a user's calibration."""
+    scale_out_factor: Number = 1.0
+    latency_factor: Number = 1.0
+
+    @property
+    def inside_host(self) -> bool:
+        return self.hosts <= 1
