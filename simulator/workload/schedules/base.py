@@ -56,6 +56,10 @@ class Schedule(ABC):
         """Return a number of microbatches, as few as known, for which each stage holds as much at its peak."""
         return microbatches
 
+    def period(self, stages: int, microbatches: int) -> int | None:
+        """Return how many microbatches later every stage does the same again; None where it never does."""
+        return stages
+
     def in_flight(self, stage: int, stages: int, microbatches: int) -> int:
         """Return the most (microbatch, chunk) pairs whose forward `stage` has done and whose backward it has not.
 

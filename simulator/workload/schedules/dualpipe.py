@@ -98,3 +98,6 @@ class DualPipe(Schedule):
 
     def representative(self, stages: int, microbatches: int) -> int:
         return min(microbatches, 4 * stages)
+
+    def period(self, stages: int, microbatches: int) -> int | None:
+        return None

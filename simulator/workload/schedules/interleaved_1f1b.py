@@ -74,3 +74,7 @@ class InterleavedOneForwardOneBackward(Schedule):
     def representative(self, stages: int, microbatches: int) -> int:
         group = self.group_size(stages, microbatches)
         return min(microbatches, 4 * group) if microbatches % group == 0 else microbatches
+
+    def period(self, stages: int, microbatches: int) -> int | None:
+        group = self.group_size(stages, microbatches)
+        return group if group == stages and microbatches % group == 0 else None
