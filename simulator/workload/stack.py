@@ -37,6 +37,8 @@ class Stack:
     """``eager`` upcasts to fp32 in separate kernels and keeps the copies."""
     mlp: Literal["fused", "eager"] = "fused"
     """Activation function and gate in one kernel that keeps 2 ffn values a token, or kernel by kernel."""
+    softmax: Literal["fused", "eager"] = "fused"
+    """Softmax of unfused attention: ``eager`` works in fp32 and keeps that copy as well."""
     rope: Literal["fused", "eager"] = "fused"
     elementwise: Literal["fused", "eager"] = "fused"
     """Bias, dropout and residual in one kernel, or one kernel each."""
@@ -93,13 +95,24 @@ class Stack:
     loss_bytes: Number = 10.0
     """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank."""
     saves_dropout_mask: bool = True
+    repeats_keys: bool = False
+    """Keys and values are copied to every query head before the attention kernel, and kept so."""
+    keeps_expert_outputs: bool = False
+    """Routing weights multiply what the experts return, so that is kept; otherwise they multiply what goes in."""
+    quantized_saves: bool = False
+    """Under fp8 the inputs of matrix products are kept in fp8, not in 16 bit to be cast again."""
+    quantized_weights: bool = False
+    """Under fp8 the weights live in fp8 only, without a 16-bit copy."""
     pipeline_keeps_boundary: bool = False
-    """The pipeline engine also keeps each stage's input and output."""
+    """The pipeline engine keeps buffers of each stage's input and output for every microbatch in flight."""
     frees_tensors_early: bool = False
+    """A stage frees its output once it is sent; otherwise that stays until its backward."""
     selective: Literal["attention", "operations"] = "attention"
     """What selective recompute means: the core of unfused attention, or every other matrix product."""
     bucket: Bytes = 0.0
     """Bytes of gather and reduce buffers that stay allocated."""
+    extra_gradient: Number = 0.0
+    """Bytes a parameter of gradients beyond the main ones, never sharded, such as 16-bit ones beside an fp32 sum."""
     extra_state: Number = 0.0
     """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
     expandable_segments: bool = True
@@ -110,5 +123,9 @@ class Stack:
 
     recompute: Literal["none", "selective", "full"] = "none"
     """Recompute where the scenario names none."""
+    unsure: tuple[Literal["norm", "mlp", "softmax", "saved_gathers", "gradients", "loss"], ...] = ()
+    """Memory switches whose setting is not known; each is run the other way too and widens the range."""
+    memory_spread: Share = 0.08
+    """Half the width of the range of peak memory where all switches are known (measured peaks of named stacks)."""
     matches: tuple[str, ...] = ()
     """Patterns ``framework:first-last`` of published rows that this entry describes."""
