@@ -11,6 +11,12 @@ from simulator.results import Distribution
 from simulator.units import Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Joules, Number, Seconds, Share
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+CONVENTIONS = {
+    "6n": "6N a token",
+    "causal": "6N + causal attention",
+    "full": "6N + full attention",
+}
+"""What each convention of model FLOPs counts a token: 6N, 6N + 6Lsh, 6N + 12Lsh."""
 
 
 def digits(value: Number, count: int = 3) -> str:

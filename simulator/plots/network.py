@@ -1,0 +1,121 @@
+"""How busy each class of links is during a step, drawn as the tiers of the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulator.plots import colours
+from simulator.readable import percent, prefixed, rate
+from simulator.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (9.0, 4.8)
+WIDTH = 10.0
+LOAD = (colours.PALE_GREY, colours.ORANGE, colours.VERMILLION)
+"""Colours of links from idle over half busy to always busy."""
+SCALE_UP = ("scale-up", "nvlink", "nvswitch")
+DRAWN = (8, 4, 3, 2)
+"""Hosts, leaves, spines, cores that stand for all of them."""
+
+
+def applies(result: Result) -> bool:
+    return len(result.step.links) > 0
+
+
+def draw(result: Result, axes: Axes) -> Axes:
+    """Draw hosts at the bottom and a row of switches for each class of links, coloured by how busy it is."""
+    links = list(result.step.links)
+    inside = links[0] if links and links[0]["name"] in SCALE_UP else None
+    outside = [link for link in links if link is not inside]
+    _hosts(axes, inside)
+    for tier, link in enumerate(outside, start=1):
+        _tier(axes, tier, link)
+    for place, link in enumerate(links):
+        _legend(axes, place - 0.02 if inside else place + 0.5, link, first=place == 0)
+    axes.set_xlim(-1.0, WIDTH + 6.2)
+    axes.set_ylim(-0.75, len(outside) + 0.45)
+    axes.set_axis_off()
+    axes.set_title(_title(links))
+    return axes
+
+
+def _places(tier: int) -> list[float]:
+    count = DRAWN[min(tier, len(DRAWN) - 1)]
+    return [WIDTH * (place + 0.5) / count for place in range(count)]
+
+
+def _hosts(axes: Axes, inside: dict[str, Any] | None) -> None:
+    """Draw hosts with four GPUs each; inside, the scale-up links between GPUs and their switch."""
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    for middle in _places(0):
+        box = FancyBboxPatch((middle - 0.48, -0.42), 0.96, 0.46, boxstyle="round,pad=0,rounding_size=0.06")
+        box.set(facecolor=colours.FAINT, edgecolor=colours.GREY, linewidth=0.8)
+        axes.add_patch(box)
+        for gpu in range(4):
+            left = middle + (gpu - 1.5) * 0.22
+            if inside:
+                axes.plot([left, left], [-0.27, -0.06], **_stroke(inside), zorder=2)
+            axes.add_patch(Rectangle((left - 0.07, -0.37), 0.14, 0.11, color=colours.DARK_GREY, zorder=3))
+        if inside:
+            axes.add_patch(Rectangle((middle - 0.42, -0.09), 0.84, 0.07, color=colours.DARK_GREY, zorder=3))
+    axes.text(WIDTH / 2, -0.52, "hosts with their GPUs", ha="center", va="top", fontsize=9)
+
+
+def _tier(axes: Axes, tier: int, link: dict[str, Any]) -> None:
+    """Draw the switches of `tier` and the links down from them."""
+    from matplotlib.patches import FancyBboxPatch
+
+    above, below = _places(tier), _places(tier - 1)
+    bottom = tier - 1 + (0.04 if tier == 1 else 0.11)
+    for place, x in enumerate(below):
+        uplinks = [above[place * len(above) // len(below)]] if tier == 1 else above
+        for to in uplinks:
+            axes.plot([x, to], [bottom, tier - 0.11], **_stroke(link), zorder=1, solid_capstyle="round")
+    for x in above:
+        box = FancyBboxPatch((x - 0.62, tier - 0.11), 1.24, 0.22, boxstyle="round,pad=0,rounding_size=0.05")
+        box.set(facecolor=colours.PAPER, edgecolor=colours.DARK_GREY, linewidth=1.0, zorder=3)
+        axes.add_patch(box)
+        axes.text(x, tier - 0.005, _above(link["name"], tier), ha="center", va="center", fontsize=8, zorder=4)
+
+
+def _legend(axes: Axes, height: float, link: dict[str, Any], *, first: bool) -> None:
+    """Write beside the links what they are, how many, how fast, and how busy."""
+    from matplotlib.patches import Rectangle
+
+    left, busy = WIDTH + 0.9, min(max(link["busy_share"], 0.0), 1.0)
+    height = (
+        height - 0.16 if first and link["name"] in SCALE_UP else height - 0.48 if link["name"] in SCALE_UP else height
+    )
+    axes.text(left, height + 0.17, link["name"], va="center", fontsize=10, weight="bold")
+    counted = f"{prefixed(link['count'])} links of {rate(link['bandwidth_bytes_per_s'])}"
+    axes.text(left, height - 0.01, counted, va="center", fontsize=9)
+    axes.add_patch(Rectangle((left, height - 0.2), 3.0, 0.09, color=colours.FAINT))
+    axes.add_patch(Rectangle((left, height - 0.2), 3.0 * busy, 0.09, color=_load(busy)))
+    axes.text(left + 3.15, height - 0.155, f"busy {percent(link['busy_share'])}", va="center", fontsize=9)
+
+
+def _stroke(link: dict[str, Any]) -> dict[str, Any]:
+    busy = min(max(link["busy_share"], 0.0), 1.0)
+    return {"color": _load(busy), "linewidth": 1.0 + 3.0 * busy}
+
+
+def _load(busy: float) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("load", LOAD)(busy)
+
+
+def _above(name: str, tier: int) -> str:
+    """Return the switch at the upper end of a class of links: ``leaf-spine`` ends at a spine."""
+    known = {"nic": "leaf", "host-leaf": "leaf"}
+    return known.get(name) or (name.rpartition("-")[2] if "-" in name else f"tier {tier}")
+
+
+def _title(links: list[dict[str, Any]]) -> str:
+    if not links:
+        return "No links"
+    busiest = max(links, key=lambda link: link["busy_share"])
+    return f"Busiest: {busiest['name']}, {percent(busiest['busy_share'])} of the step"
