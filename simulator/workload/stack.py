@@ -52,6 +52,8 @@ class Stack:
     """Time the host needs to launch the forward of one layer; the backward takes 1.6 times as much."""
     cpu_layer_tensor: Seconds = 0.3e-3
     """The same where tensor parallelism adds its own calls."""
+    cpu_layer_expert: Seconds = 1.0e-3
+    """The same of a layer with experts: routing, permuting and dispatching are many small kernels."""
     cpu_step: Seconds = 0.0
     """Host time once a step that nothing hides (optimizer loop, logging, data)."""
     cpu_microbatch: Seconds = 0.0
@@ -65,6 +67,8 @@ class Stack:
     overlap_parameter_gather: bool = False
     overlap_pipeline: bool = False
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
+    gather: Dtype | None = None
+    """Number format of weights on the wire under parameter sharding; as they are kept where left out."""
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
     communication_sms: Share = 0.05

@@ -1,0 +1,78 @@
+"""How long each operation takes on this machine with this software, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator.engine.streams import Item, Play, play
+from simulator.machine import collectives
+from simulator.machine.channel import Channel
+from simulator.machine.hardware import Gpu
+from simulator.machine.kernels import attention, elementwise, gemm
+from simulator.units import Seconds
+from simulator.workload.operations import Core, Exchange, Gemm, Operation, Program, Traffic, Work
+from simulator.workload.stack import Stack
+
+
+class Durations:
+    """Prices work: kernels by the GPU's constants, exchanges by the channel of their axis."""
+
+    def __init__(self, gpu: Gpu, stack: Stack, channels: Mapping[str, Channel], algorithm: str = "auto") -> None:
+        self.gpu = gpu
+        self.stack = stack
+        self.channels = channels
+        self.algorithm = algorithm
+        self._known: dict[Work, Seconds] = {}
+
+    def seconds(self, work: Work) -> Seconds:
+        """Return the time of `work` alone on the machine."""
+        known = self._known.get(work)
+        if known is None:
+            known = self._known[work] = self._price(work)
+        return known
+
+    def _price(self, work: Work) -> Seconds:
+        if isinstance(work, Gemm):
+            alone = gemm.time(
+                self.gpu, work.m, work.n, work.k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate
+            )
+            return work.count * alone / self.stack.gemm_factor
+        if isinstance(work, Core):
+            return attention.time(
+                self.gpu,
+                batch=work.batch,
+                heads=work.heads,
+                kv_heads=work.kv_heads,
+                queries=work.queries,
+                keys=work.keys,
+                head_size=work.head_size,
+                value_size=work.value_size,
+                window=work.window,
+                backward=work.backward,
+                kernel=work.kernel,
+                dtype=work.dtype,
+            )
+        if isinstance(work, Traffic):
+            return elementwise.time(self.gpu, work.nbytes, kernels=work.kernels)
+        return self.exchange(work)
+
+    def exchange(self, work: Exchange) -> Seconds:
+        channel = self.channels[work.axis]
+        nbytes = work.nbytes
+        if work.fanout > 1 and channel.hosts > 1:
+            # A fused dispatcher sends a token once to each host that holds any of its experts.
+            hosts = channel.hosts * (1 - (1 - 1 / channel.hosts) ** work.fanout)
+            nbytes *= hosts / work.fanout
+        return collectives.time(work.operation, nbytes, channel, self.algorithm)
+
+    def item(self, operation: Operation) -> Item:
+        """Return an operation with its duration, for the streams."""
+        work = operation.work
+        seconds = operation.share * self.seconds(work)
+        if isinstance(work, Exchange):
+            return Item(work.axis, seconds, operation.waits, work.axis)
+        return Item("compute", seconds, operation.waits, "recompute" if operation.recompute else "compute")
+
+    def play(self, program: Program) -> Play:
+        """Return how a program unfolds on its streams."""
+        return play((self.item(operation) for operation in program), self.stack.communication_sms)

@@ -1,0 +1,240 @@
+"""The fast clock: the longest path through a step, with every transfer alone on its links.
+
+Equal to the simpy step where no two axes share a link at once. A schedule repeats itself after it has filled, so
+that a long step is a short one plus a number of equal periods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from simulator.engine.work import ChunkWork, StepWork
+from simulator.units import Seconds
+from simulator.workload.schedules import Schedule
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long a step takes, and the account of the stage that ends last; `parts` sum to `seconds`."""
+
+    seconds: Seconds
+    stage: int
+    parts: dict[str, Seconds]
+
+
+Places = tuple[tuple[int, ...], ...]
+
+
+@lru_cache(maxsize=512)
+def orders(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[tuple[str, int, int], ...], ...]:
+    """Return what each stage does, in order, as (phase, microbatch, position in the model)."""
+    paths: dict[int, dict[tuple[int, int], int]] = {}
+    result = []
+    for stage in range(stages):
+        tasks = []
+        for phase, microbatch, chunk in schedule.tasks(stage, stages, microbatches):
+            if microbatch not in paths:
+                path = schedule.path(microbatch, stages, microbatches)
+                paths[microbatch] = {place: index for index, place in enumerate(path)}
+            tasks.append((phase, microbatch, paths[microbatch][stage, chunk]))
+        result.append(tuple(tasks))
+    return tuple(result)
+
+
+@lru_cache(maxsize=512)
+def stage_of(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[int, ...], ...]:
+    """Return, for each microbatch, the stage at each position of the model."""
+    return tuple(
+        tuple(stage for stage, _ in schedule.path(microbatch, stages, microbatches))
+        for microbatch in range(microbatches)
+    )
+
+
+FILLED = 3
+"""Periods after which every stage is in its rhythm (checked against whole steps by a property test)."""
+
+
+def time(work: StepWork) -> Timing:
+    """Return the time of a step, extrapolated over equal periods where the schedule repeats."""
+    period = work.schedule.period(work.stages, work.microbatches)
+    groups = work.microbatches // period - FILLED if period else 0
+    if period is None or groups < 2:
+        return play(work)
+    short = work.microbatches - groups * period
+    first = play(replace(work, microbatches=short))
+    second = play(replace(work, microbatches=short + period))
+    if first.stage != second.stage:
+        return play(work)
+    parts = {name: part + groups * (second.parts[name] - part) for name, part in first.parts.items()}
+    return Timing(first.seconds + groups * (second.seconds - first.seconds), second.stage, parts)
+
+
+def spread(transfer: float, compute: float, layers: int) -> float:
+    """Return how much of a transfer can run before a chunk ends (or after it starts), layer by layer."""
+    return (1 - 1 / max(layers, 1)) * min(transfer, compute)
+
+
+def play(work: StepWork) -> Timing:
+    """Return the time of a step, task by task."""
+    stages = [_Stage(work, stage) for stage in range(work.stages)]
+    tasks = orders(work.schedule, work.stages, work.microbatches)
+    where = stage_of(work.schedule, work.stages, work.microbatches)
+    last = len(work.chunks) - 1
+    done: dict[tuple[bool, int, int], float] = {}
+    waiting: dict[tuple[bool, int, int], int] = {}
+    counters = [0] * work.stages
+    ready = list(range(work.stages))
+    send = work.send.seconds
+    while ready:
+        number = ready.pop()
+        stage, mine = stages[number], tasks[number]
+        index = counters[number]
+        while index < len(mine):
+            phase, microbatch, position = mine[index]
+            arrival = hop = 0.0
+            if phase == "F":
+                need = (True, microbatch, position - 1) if position else None
+                neighbour = position - 1
+            elif phase != "W" and position < last:
+                need = (False, microbatch, position + 1)
+                neighbour = position + 1
+            else:
+                need = None
+            if need is not None:
+                finished = done.get(need)
+                if finished is None:
+                    waiting[need] = number
+                    break
+                hop = send if where[microbatch][neighbour] != number else 0.0
+                arrival = finished + hop
+            end = stage.do(phase, microbatch, position, arrival, hop)
+            if phase != "W":
+                key = (phase == "F", microbatch, position)
+                done[key] = end
+                if key in waiting:
+                    ready.append(waiting.pop(key))
+                after = position + 1 if phase == "F" else position - 1
+                if work.blocking_send and 0 <= after <= last and where[microbatch][after] != number:
+                    stage.block(send)
+            index += 1
+        counters[number] = index
+    if any(counter < len(mine) for counter, mine in zip(counters, tasks, strict=True)):
+        raise AssertionError(f"{work.schedule} waits forever with {work.stages} stages, {work.microbatches} microbatches")
+    return finish(work, stages)
+
+
+class _Stage:
+    """One stage on the fast clock: when it is free, and what it has done with its time."""
+
+    def __init__(self, work: StepWork, number: int) -> None:
+        self.work = work
+        self.number = number
+        self.now = 0.0
+        self.parts: dict[str, float] = {}
+        self.data = 0.0
+        """When the data stream is free."""
+        self.ready: dict[int, float] = {}
+        self.left = last_microbatches(work, number)
+        for position in positions(work, number):
+            self.data += work.chunks[position].gather.seconds if work.overlap_gather else 0.0
+            self.ready[position] = self.data
+
+    def account(self, part: str, seconds: float) -> None:
+        self.parts[part] = self.parts.get(part, 0.0) + seconds
+
+    def do(self, phase: str, microbatch: int, position: int, arrival: float, hop: float) -> float:
+        """Run a task as soon as the stage is free, its input there and its weights gathered; return its end."""
+        chunk = self.work.chunks[position]
+        piece = chunk.phase(phase)
+        if arrival > self.now:
+            exposed = min(hop, arrival - self.now)
+            self.account("pipeline", exposed)
+            self.account("bubble", arrival - self.now - exposed)
+            self.now = arrival
+        taken = 0.0
+        if phase == "F" and position in self.ready:
+            gathered = self.ready.pop(position)
+            start = gathered - spread(chunk.gather.seconds, piece.seconds, chunk.layers)
+            if start > self.now:
+                self.account("data", start - self.now)
+                self.now = start
+            if self.work.overlap_gather:
+                taken = min(chunk.gather.seconds, piece.seconds)
+        reducing = phase in "BW" and chunk.reduce.seconds > 0 and self.left[position] in (microbatch, None)
+        if reducing and self.work.overlap_reduce:
+            taken = min(chunk.reduce.seconds, piece.seconds)
+        for part, seconds in piece.parts.items():
+            self.parts[part] = self.parts.get(part, 0.0) + seconds
+        slowed = self.work.communication_sms * taken
+        if slowed:
+            self.account("data", slowed)
+        self.now += piece.seconds + slowed
+        end = self.now
+        if reducing and self.work.overlap_reduce:
+            self.reduce(chunk, piece.seconds)
+        elif reducing:
+            self.account("data", chunk.reduce.seconds)
+            self.now += chunk.reduce.seconds
+        return end
+
+    def reduce(self, chunk: ChunkWork, beside: float) -> None:
+        """Queue the reduction of a chunk on the data stream; its first layers' gradients are ready before its last."""
+        start = self.now - spread(chunk.reduce.seconds, beside, chunk.layers)
+        end = max(self.data, start) + chunk.reduce.seconds
+        self.data = max(end, self.now + chunk.reduce.seconds / max(chunk.layers, 1))
+
+    def block(self, seconds: float) -> None:
+        self.account("pipeline", seconds)
+        self.now += seconds
+
+
+def positions(work: StepWork, stage: int) -> list[int]:
+    """Positions of the model that a stage holds, in order."""
+    held = {position for _, _, position in orders(work.schedule, work.stages, work.microbatches)[stage]}
+    return sorted(held)
+
+
+def last_microbatches(work: StepWork, stage: int) -> dict[int, int | None]:
+    """Return the microbatch after whose backward a chunk's gradients are whole; None where each is reduced.
+
+    Without overlap the reductions run when the whole backward of the stage is done (`finish`), unless each
+    microbatch has its own.
+    """
+    if not (work.overlap_reduce or work.reduce_each_microbatch):
+        return dict.fromkeys(range(len(work.chunks)), -1)
+    last: dict[int, int | None] = {}
+    for phase, microbatch, position in orders(work.schedule, work.stages, work.microbatches)[stage]:
+        if phase in "BW":
+            last[position] = None if work.reduce_each_microbatch else microbatch
+    return last
+
+
+def finish(work: StepWork, stages: list[_Stage]) -> Timing:
+    """Close the step: outstanding reductions, a barrier for the gradient norm, optimizer, gather, the rest."""
+    for stage in stages:
+        if not (work.overlap_reduce or work.reduce_each_microbatch):
+            reduce = sum(work.chunks[position].reduce.seconds for position in positions(work, stage.number))
+            stage.account("data", reduce)
+            stage.now += reduce
+        if stage.data > stage.now:
+            stage.account("data", stage.data - stage.now)
+            stage.now = stage.data
+    barrier = max(stage.now for stage in stages)
+    for stage in stages:
+        if barrier > stage.now:
+            stage.account("bubble", barrier - stage.now)
+            stage.now = barrier
+        if work.optimizer:
+            stage.account("optimizer", work.optimizer[stage.number].seconds)
+            stage.now += work.optimizer[stage.number].seconds
+        if not work.overlap_gather:
+            gather = sum(work.chunks[position].gather.seconds for position in positions(work, stage.number))
+            stage.account("data", gather)
+            stage.now += gather
+        if work.end:
+            for part, seconds in work.end[stage.number].parts.items():
+                stage.account(part, seconds)
+            stage.now += work.end[stage.number].seconds
+    slowest = max(stages, key=lambda stage: stage.now)
+    return Timing(slowest.now, slowest.number, slowest.parts)
