@@ -1,0 +1,1 @@
+"""When to save: one file a policy."""

@@ -1,0 +1,1 @@
+"""What goes wrong: one file a kind of cause."""

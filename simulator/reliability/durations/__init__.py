@@ -1,0 +1,1 @@
+"""How long something takes: one file a distribution, all by their mean."""

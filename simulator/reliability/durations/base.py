@@ -1,0 +1,33 @@
+"""What every duration is: a mean, and draws in seconds.
+
+A bare duration in a scenario, such as ``60s``, is short for ``{kind: fixed, time: 60s}``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.units import Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Duration(ABC):
+    kind: ClassVar[str]
+    short_for: ClassVar[tuple[str, str]] = ("fixed", "time")
+    """The kind and field that a bare value stands for."""
+
+    @abstractmethod
+    def expected(self) -> Seconds:
+        """Return the mean."""
+
+    @abstractmethod
+    def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
+        """Return `count` independent durations in seconds."""
+
+    def constant(self) -> Seconds | None:
+        """Return the one value it always has, or None where it varies."""
+        return None

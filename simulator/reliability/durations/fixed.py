@@ -1,0 +1,26 @@
+"""A duration that is always the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.reliability.durations.base import Duration
+from simulator.units import Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fixed(Duration):
+    kind: ClassVar[str] = "fixed"
+    time: Seconds
+
+    def expected(self) -> Seconds:
+        return self.time
+
+    def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
+        return np.full(count, self.time)
+
+    def constant(self) -> Seconds | None:
+        return self.time

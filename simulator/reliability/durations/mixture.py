@@ -1,0 +1,38 @@
+"""A duration of several classes, each with its share: a reset takes minutes, a swap hours, a return days."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.reliability.durations.base import Duration
+from simulator.units import Number, Seconds, Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One class of a mixture, lognormal around its mean; ``cv: 0`` is fixed."""
+
+    share: Share
+    mean: Seconds
+    cv: Number = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture(Duration):
+    kind: ClassVar[str] = "mixture"
+    parts: tuple[Part, ...]
+    """Shares are relative: they are divided by their sum."""
+
+    def expected(self) -> Seconds:
+        return sum(part.share * part.mean for part in self.parts) / sum(part.share for part in self.parts)
+
+    def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
+        edges = np.cumsum([part.share for part in self.parts])
+        chosen = np.searchsorted(edges, random.random(count) * edges[-1], side="right")
+        mean = np.array([part.mean for part in self.parts])[chosen]
+        sigma = np.array([math.sqrt(math.log1p(part.cv**2)) for part in self.parts])[chosen]
+        return mean * np.exp(sigma * random.standard_normal(count) - sigma**2 / 2)

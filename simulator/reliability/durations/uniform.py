@@ -1,0 +1,24 @@
+"""A duration anywhere between two bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.reliability.durations.base import Duration
+from simulator.units import Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform(Duration):
+    kind: ClassVar[str] = "uniform"
+    low: Seconds
+    high: Seconds
+
+    def expected(self) -> Seconds:
+        return (self.low + self.high) / 2
+
+    def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
+        return self.low + (self.high - self.low) * random.random(count)

@@ -1,0 +1,26 @@
+"""A duration whose hazard rises (shape above 1) or falls (below 1) with time, given by its mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.reliability.durations.base import Duration
+from simulator.units import Number, Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeibullDuration(Duration):
+    kind: ClassVar[str] = "weibull"
+    mean: Seconds
+    shape: Number = 1.0
+
+    def expected(self) -> Seconds:
+        return self.mean
+
+    def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
+        scale = self.mean / math.gamma(1 + 1 / self.shape)
+        return scale * random.standard_exponential(count) ** (1 / self.shape)
