@@ -1,0 +1,118 @@
+"""Edge list: any fabric, given cable by cable as CSV.
+
+Columns ``source,target,bandwidth,latency,count``: names of two nodes, bytes a second of one cable and direction,
+seconds, and the number of cables (1 where left out). ``nic/3/0`` is NIC 0 of host 3 and ``gpu/3/0`` a GPU; every
+other name is a switch, and ``leaf/4`` becomes ``("leaf", 4)``. Empty bandwidth or latency: the NIC's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from topologies.base import Bundle, Counts, Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeList(Topology):
+    kind: ClassVar[str] = "edge-list"
+
+    edges: str = ""
+    """The CSV itself."""
+    file: str = ""
+    """A CSV file, where it is not given in place."""
+
+    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
+        """Return the fabric; raise ValueError, with the line, where a row cannot be read."""
+        graph = _parse(self.edges or Path(self.file).read_text(encoding="utf-8"), self.bandwidth, self.latency)
+        missing = [h for h in range(hosts) if ("nic", h, 0) not in graph and ("gpu", h, 0) not in graph]
+        if missing:
+            raise ValueError(f"no edge reaches host {missing[0]}: name its NIC nic/{missing[0]}/0")
+        return graph
+
+    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
+        import networkx as nx
+
+        graph = self.graph(hosts, gpus_per_host, nics_per_host)
+        switches: dict[str, int] = {}
+        for node in graph:
+            if node[0] not in ("nic", "gpu"):
+                switches[str(node[0])] = switches.get(str(node[0]), 0) + 1
+        cables: dict[str, int] = {}
+        for _, _, edge in graph.edges(data=True):
+            cables[edge["tier"]] = cables.get(edge["tier"], 0) + edge["count"]
+        return Counts(switches=switches, cables=cables, diameter=nx.diameter(graph))
+
+    def bisection_bandwidth(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> float:
+        """Return the maximum flow from the first half of the hosts to the second half."""
+        import networkx as nx
+
+        flow = nx.Graph(self.graph(hosts, gpus_per_host, nics_per_host))
+        for node in list(flow):
+            if node[0] in ("nic", "gpu"):
+                flow.add_edge(node, "first" if node[1] < hosts // 2 else "second")
+        return nx.maximum_flow_value(flow, "first", "second", capacity="bandwidth")
+
+    def bundles(self, source: int, destination: int, hosts: int, nics_per_host: int) -> Iterator[tuple[Bundle, float]]:
+        """Return the links of all shortest routes, rail to rail; a host with fewer NICs uses its first again."""
+        if source == destination:
+            return
+        graph = self._fabric()
+        for rail in range(nics_per_host):
+            ends = [("nic", h, rail) if ("nic", h, rail) in graph else ("nic", h, 0) for h in (source, destination)]
+            routes = self.routes(graph, *ends)
+            for route in routes:
+                for one, other in pairwise(route):
+                    at = (graph.nodes[one]["number"], graph.nodes[other]["number"])
+                    yield Bundle("link", at), 1 / len(routes) / nics_per_host
+
+    def capacity(self, bundle: Bundle, hosts: int, nics_per_host: int) -> float:
+        graph = self._fabric()
+        one, other = (graph.graph["order"][number] for number in bundle.at)
+        return graph.edges[one, other]["bandwidth"]
+
+    def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
+        import networkx as nx
+
+        if source == destination:
+            return 0
+        return nx.shortest_path_length(self._fabric(), ("nic", source, 0), ("nic", destination, 0)) - 1
+
+    def _fabric(self) -> nx.Graph:
+        return _parse(self.edges or Path(self.file).read_text(encoding="utf-8"), self.bandwidth, self.latency)
+
+
+@lru_cache(maxsize=8)
+def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
+    import networkx as nx
+
+    graph = nx.Graph()
+    rows = csv.DictReader(io.StringIO(text.strip()))
+    for line, row in enumerate(rows, start=2):
+        try:
+            one, other = _node(row["source"]), _node(row["target"])
+            rate = float(row.get("bandwidth") or bandwidth)
+            count = int(row.get("count") or 1)
+            delay = float(row.get("latency") or latency)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"line {line}: expected source,target,bandwidth,latency,count, found {row}") from error
+        tier = "-".join(sorted({str(one[0]), str(other[0])}))
+        graph.add_edge(one, other, bandwidth=rate * count, latency=delay, count=count, tier=tier)
+    graph.graph["order"] = list(graph)
+    for number, node in enumerate(graph.graph["order"]):
+        graph.nodes[node]["number"] = number
+    return graph
+
+
+def _node(name: str) -> tuple:
+    kind, *numbers = name.strip().split("/")
+    return (kind, *(int(number) if number.isdigit() else number for number in numbers))

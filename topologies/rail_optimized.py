@@ -1,0 +1,61 @@
+"""Rail-optimised fabric: NIC i of every host of a unit on leaf i, so that equal ranks are one switch apart.
+
+NVIDIA DGX SuperPOD reference architectures (H100, B200); W. Wang et al., "Rail-only", arXiv 2307.12169, section 2.
+Traffic keeps to its rail: what must change rails does so over NVLink (PXN), so that spines carry only traffic
+between units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from topologies.base import Count, Counts, Number, Tier, Topology
+from topologies.clos import Clos, build, radix_for
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, kw_only=True)
+class RailOptimized(Topology):
+    kind: ClassVar[str] = "rail-optimized"
+
+    hosts_per_unit: Count | None = None
+    """Hosts that share a set of leaves (a scalable unit); half a switch's ports where left out."""
+    radix: Count | None = None
+    """Ports of a switch; 64, or the next double that three levels need, where left out."""
+    oversubscription: Number | tuple[Number, ...] = 1.0
+    """Bandwidth down over bandwidth up, one number or one a tier that has uplinks."""
+    spines: Count | None = None
+    """Of a pod; as few as their ports allow where left out."""
+
+    def plan(self, hosts: int, nics_per_host: int) -> Clos:
+        """Return how many of everything there are; a third tier where one spine cannot reach every leaf."""
+        given = self.oversubscription
+        ratios = (given, given) if isinstance(given, (int, float)) else (given[0], given[1] if len(given) > 1 else 1.0)
+        radix = self.radix or radix_for(hosts * nics_per_host)
+        per_unit = self.hosts_per_unit or max(1, int(radix * ratios[0] / (1 + ratios[0]) + 1e-9))
+        units = math.ceil(hosts / per_unit)
+        levels = 2 if units * nics_per_host <= radix else 3
+        return build(
+            hosts=hosts,
+            nics=nics_per_host,
+            radix=radix,
+            levels=levels,
+            hosts_per_unit=per_unit,
+            units_per_pod=max(1, radix // 2 // nics_per_host) if levels == 3 else units,
+            rails=nics_per_host,
+            oversubscription=(float(ratios[0]), float(ratios[1])),
+            spines=self.spines,
+        )
+
+    def tiers(self, hosts: int, nics_per_host: int) -> tuple[Tier, ...]:
+        return self.plan(hosts, nics_per_host).tiers(self.bandwidth)
+
+    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
+        return self.plan(hosts, nics_per_host).counts()
+
+    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
+        return self.plan(hosts, nics_per_host).graph(self.bandwidth, self.latency)
