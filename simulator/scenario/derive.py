@@ -1,0 +1,160 @@
+"""Documents to dataclasses: the pydantic schema of each shape, and its errors in words.
+
+Schemas are derived from the shapes (`simulator.scenario.shape`) with pydantic's core schema; classes made for
+them would take a tenth of a second to build before a scenario is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from pydantic_core import SchemaValidator, ValidationError, core_schema
+
+from simulator.errors import ScenarioError
+from simulator.scenario.document import Path, Table, Word
+from simulator.scenario.mistakes import Mistakes
+from simulator.scenario.scalar import form, scalar
+from simulator.scenario.shape import (
+    Choice,
+    Either,
+    Flag,
+    Kinds,
+    Listing,
+    Named,
+    Quantity,
+    Record,
+    Shape,
+    Text,
+    forms,
+    shape,
+)
+from simulator.scenario.wording import in_words
+
+Schema = core_schema.CoreSchema
+_ITEMS = 100_000
+"""Items of the longest list that is read."""
+
+
+def build(cls: Any, data: Any, path: Path, mistakes: Mistakes) -> Any:
+    """Return the object of type `cls` that `data` at `path` says, or None and note every mistake."""
+    wanted = shape(cls)
+    try:
+        return _validator(wanted).validate_python(data)
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_input=False):
+            below, message, at_key = in_words(wanted, one)
+            mistakes.add((*path, *below), message, data=data, above=len(path), key=at_key)
+    return None
+
+
+@cache
+def _validator(wanted: Shape) -> SchemaValidator:
+    return SchemaValidator(_schema(wanted))
+
+
+def _schema(wanted: Shape) -> Schema:
+    match wanted:
+        case Quantity() | Flag() | Text() | Choice():
+            return core_schema.no_info_plain_validator_function(partial(scalar, (wanted,)))
+        case Listing(items, fixed=True):
+            return _before(_is_list, core_schema.tuple_schema([_schema(item) for item in items]))
+        case Listing((item,)):
+            listed = core_schema.tuple_schema([_schema(item)], variadic_item_index=0, max_length=_ITEMS)
+            return _before(_is_list, listed)
+        case Named(values):
+            return _before(_is_mapping, core_schema.dict_schema(core_schema.any_schema(), _schema(values)))
+        case Record():
+            return _before(partial(_expand, wanted), _record(wanted))
+        case Kinds(records=records):
+            choices = {str(record.kind): _record(record) for record in records}
+            return _before(partial(_choose, wanted), core_schema.tagged_union_schema(choices, "kind"))
+        case Either():
+            members = {tag: _member(found) for tag, found in forms(wanted).items()}
+            return core_schema.tagged_union_schema(members, form)
+    raise AssertionError(wanted)
+
+
+def _before(function: Callable[[Any], Any], schema: Schema) -> Schema:
+    return core_schema.no_info_before_validator_function(function, schema)
+
+
+def _member(shapes: tuple[Shape, ...]) -> Schema:
+    """Return the schema of the members of one form; only scalars can be several."""
+    return (
+        _schema(shapes[0])
+        if len(shapes) == 1
+        else core_schema.no_info_plain_validator_function(partial(scalar, shapes))
+    )
+
+
+def _record(record: Record) -> Schema:
+    known = {
+        name: core_schema.typed_dict_field(_schema(field.shape), required=field.required)
+        for name, field in record.fields.items()
+    }
+    if record.kind:
+        known["kind"] = core_schema.typed_dict_field(core_schema.any_schema(), required=False)
+    return core_schema.no_info_after_validator_function(
+        partial(_make, record), core_schema.typed_dict_schema(known, extra_behavior="forbid")
+    )
+
+
+def _make(record: Record, values: dict[str, Any]) -> Any:
+    if record.kind:
+        values.pop("kind", None)
+    try:
+        return record.cls(**values)
+    except ScenarioError as error:
+        raise ValueError(str(error)) from None
+
+
+def _is_list(data: Any) -> Any:
+    if not isinstance(data, list):
+        raise ValueError("has no value; write a list" if data == "" else f"a {form(data)} where a list belongs")
+    return data
+
+
+def _is_mapping(data: Any) -> Any:
+    if not isinstance(data, dict):
+        raise ValueError("has no value; write keys" if data == "" else f"a {form(data)} where keys and values belong")
+    return data
+
+
+def _expand(record: Record, data: Any) -> Any:
+    if isinstance(data, str) and data and record.short:
+        return shortform(record, data)
+    if not isinstance(data, dict):
+        known = ", ".join(record.fields)
+        said = "has no value" if data == "" else f"a {form(data)} where keys belong"
+        raise ValueError(f"{said}; write some of {known}")
+    return data
+
+
+def shortform(record: Record, word: str) -> Table:
+    """Return the mapping for which `word` alone is short."""
+    key = record.short
+    choice = record.fields["kind"].shape if "kind" in record.fields else None
+    if isinstance(choice, Choice) and word in map(str, choice.values):
+        key = "kind"
+    made = Table({str(key): word})
+    made.place = getattr(word, "place", None)
+    return made
+
+
+def _choose(choices: Kinds, data: Any) -> Any:
+    if isinstance(data, str) and data:
+        made = Table({"kind": data})
+        made.place = getattr(data, "place", None)
+        return made
+    if not isinstance(data, dict):
+        said = "has no value" if data == "" else f"a {form(data)} where a kind belongs"
+        raise ValueError(f"{said}; one of {', '.join(choices.words)}")
+    if choices.guessed and "kind" not in data:
+        fitting = [record for record in choices.records if data.keys() <= record.fields.keys()]
+        if fitting and data:
+            made = Table({**data, "kind": Word(fitting[0].kind)})
+            made.place = getattr(data, "place", None)
+            return made
+    return data

@@ -1,0 +1,99 @@
+"""What was written, with the place of each word: the tree between YAML text and a scenario.
+
+Every scalar is text, because the field it belongs to decides what it means. A place is carried by the words
+themselves, so that an error still points at its line after sections were expanded and merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+
+class Place(NamedTuple):
+    """Where a word stands; line and column count from 1, and are 0 where there is no text."""
+
+    source: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}" if self.line else self.source
+
+
+class Word(str):
+    """A scalar or a key."""
+
+    place: Place | None = None
+
+
+class Table(dict[str, Any]):
+    """A mapping; its keys are words."""
+
+    place: Place | None = None
+
+
+class Items(list[Any]):
+    """A list."""
+
+    place: Place | None = None
+
+
+class Left:
+    """The value ``null``: the key counts as left out."""
+
+    place: Place | None = None
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def placed(data: Any, place: Place | None) -> Any:
+    """Return `data`, made of plain mappings, lists and scalars, as a document whose words all stand at `place`."""
+    made: Any
+    if isinstance(data, dict):
+        made = Table({placed(str(key), place): placed(value, place) for key, value in data.items()})
+    elif isinstance(data, list | tuple):
+        made = Items(placed(item, place) for item in data)
+    elif data is None:
+        made = Left()
+    else:
+        made = Word(str(data).lower() if isinstance(data, bool) else repr(data) if isinstance(data, float) else data)
+    made.place = place
+    return made
+
+
+def plain(data: Any) -> Any:
+    """Return `data` as plain mappings, lists and text."""
+    if isinstance(data, dict):
+        return {str(key): plain(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [plain(item) for item in data]
+    return None if isinstance(data, Left) else str(data)
+
+
+def place_of(data: Any, path: Sequence[str | int], *, key: bool = False) -> Place | None:
+    """Return where the value at `path` stands, or its key; the nearest thing around it where it was not written."""
+    place: Place | None = getattr(data, "place", None)
+    for number, part in enumerate(path):
+        if isinstance(data, dict) and part in data:
+            if key and number == len(path) - 1:
+                return getattr(next(word for word in data if word == part), "place", place)
+            data = data[part]  # type: ignore[index]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            continue
+        place = getattr(data, "place", None) or place
+    return place
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Return `path` as people write it.
+
+    >>> dotted(("failures", "causes", 0, "mtbf"))
+    'failures.causes[0].mtbf'
+    """
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")

@@ -1,0 +1,125 @@
+"""YAML text to a document: safe, every scalar as text, and all mistakes with their place.
+
+The parser's events are read one by one instead of a loaded tree: nothing is constructed or executed, and size,
+depth and the copies that aliases make are bounded before they cost anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from simulator.scenario.document import Items, Left, Place, Table, Word
+from simulator.scenario.mistakes import Mistakes
+
+LARGEST = 1_000_000
+"""Bytes of a scenario; the longest one that is shipped has two thousand."""
+DEEPEST = 20
+MOST_WORDS = 50_000
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class _StopError(Exception):
+    """The rest cannot be read."""
+
+
+def read(text: str, source: str, mistakes: Mistakes) -> Any:
+    """Return the document in `text`, or None after a mistake that leaves nothing to read."""
+    try:
+        return _Reader(text, source, mistakes).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(source, mark.line + 1, mark.column + 1) if mark else Place(source)
+        mistakes.add_at(place, (), f"not YAML: {_problem(error)}")
+    except yaml.YAMLError as error:
+        mistakes.add_at(Place(source), (), f"not text that YAML allows: {str(error).splitlines()[0]}")
+    except _StopError:
+        pass
+    return None
+
+
+class _Reader:
+    def __init__(self, text: str, source: str, mistakes: Mistakes) -> None:
+        self.events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        self.source, self.mistakes = source, mistakes
+        self.words = 0
+
+    def document(self) -> Any:
+        next(self.events)
+        if isinstance(next(self.events), yaml.StreamEndEvent):
+            self.stop(Place(self.source, 1, 1), "empty; `foretrain new` writes a scenario to start from")
+        content = self.node(next(self.events), 0)
+        next(self.events)
+        if not isinstance(more := next(self.events), yaml.StreamEndEvent):
+            self.stop(self.place(more), "a second document begins here; a file holds one scenario")
+        return content
+
+    def node(self, event: Any, depth: int) -> Any:
+        place = self.place(event)
+        self.count(place)
+        if isinstance(event, yaml.AliasEvent):
+            self.stop(place, f"aliases such as `*{event.anchor}` are not read; write the value out")
+        if depth > DEEPEST:
+            self.stop(place, f"nested more than {DEEPEST} deep")
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self.mistakes.add_at(place, (), f"tags such as `{tag[:40]}` are not read; remove it")
+        made: Any
+        if isinstance(event, yaml.ScalarEvent):
+            made = self.scalar(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            made = Items()
+            while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+                made.append(self.node(event, depth + 1))
+        else:
+            made = self.mapping(depth)
+        made.place = place
+        return made
+
+    def scalar(self, event: Any) -> Any:
+        if event.implicit[0] and event.value in ("null", "Null", "NULL", "~"):
+            return Left()
+        return Word(event.value)
+
+    def mapping(self, depth: int) -> Table:
+        table = Table()
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            place = self.place(event)
+            key = self.node(event, depth + 1)
+            value_event = next(self.events)
+            value = self.node(value_event, depth + 1)
+            if not isinstance(key, Word):
+                self.mistakes.add_at(place, (), "a key is a word, not a list or a mapping")
+            elif key in table:
+                first = next(word for word in table if word == key).place
+                self.mistakes.add_at(place, (key,), f"given twice, first in line {first.line if first else '?'}")
+            elif key == "<<":
+                self.mistakes.add_at(
+                    place, (key,), "merge keys are not read; write `base: NAME` to start from an entry"
+                )
+            else:
+                table[key] = value
+        return table
+
+    def count(self, place: Place) -> None:
+        self.words += 1
+        if self.words > MOST_WORDS:
+            self.stop(place, f"more than {MOST_WORDS} words; a scenario is a short file")
+
+    def place(self, event: Any) -> Place:
+        return Place(self.source, event.start_mark.line + 1, event.start_mark.column + 1)
+
+    def stop(self, place: Place, message: str) -> None:
+        self.mistakes.add_at(place, (), message)
+        raise _StopError
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    problem = (error.problem or error.context or "cannot be read").strip()
+    if "mapping values are not allowed" in problem:
+        return "a `:` that belongs to no key; quote text that contains `: `"
+    if "tab" in problem or "cannot start any token" in problem:
+        return f"{problem}; indent with spaces, and quote text that begins with a special character"
+    return problem
