@@ -1,0 +1,43 @@
+"""What hash collisions cost: flows hashed onto equal-cost links (ECMP), the fullest link deciding.
+
+A synchronous collective ends with its slowest flow. The number of flows on one of m links is close to Poisson
+with mean F/m; the fullest of m has the distribution P(max <= x) = P(one <= x)^m. A Monte Carlo of F = m = 32
+gives a share of 0.28, 0.37, 0.46, 0.56, 0.64, 0.72 of a link for 1, 2, 4, 8, 16, 32 queue pairs a flow. Meta found
+up to 40% more all-reduce bandwidth from more queue pairs (SIGCOMM 2024); adaptive routing comes close to 1.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from simulator.units import Share
+
+
+@lru_cache(maxsize=4096)
+def share(flows: int, links: int, queue_pairs: int = 1) -> Share:
+    """Return what a flow gets of a link, in the mean, when `flows` are hashed onto `links` (1 at most).
+
+    Each flow is split into `queue_pairs` parts that are hashed on their own.
+    """
+    if links <= 1 or flows <= 0:
+        return min(1.0, links / max(flows, 1))
+    mean = flows * queue_pairs / links
+    term = below = math.exp(-mean) if mean < 700 else 0.0
+    if mean >= 700:
+        return min(1.0, links / flows)
+    expected, before, number = 0.0, below**links, 0
+    while before < 1 - 1e-12 and number < 10 * mean + 100:
+        number += 1
+        term *= mean / number
+        below += term
+        now = min(1.0, below) ** links
+        expected += (now - before) * min(1.0, queue_pairs / number)
+        before = now
+    return expected / max(before - math.exp(-mean) ** links, 1e-300)
+
+
+@lru_cache(maxsize=4096)
+def efficiency(flows: int, links: int, queue_pairs: int = 1) -> Share:
+    """Return the share with hashing over the share with perfect spreading."""
+    return share(flows, links, queue_pairs) / min(1.0, links / max(flows, 1))
