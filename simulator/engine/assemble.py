@@ -237,9 +237,7 @@ class Assembly:
                 replicas = self.durations.channels["replicate"]
                 if operation == "reduce_scatter" and axis == "shard" and replicas.ranks > 1:
                     ranks = self.durations.channels["shard"].ranks
-                    seconds += self.durations.seconds(
-                        Exchange("replicate", "all_reduce", count * value_bytes / ranks)
-                    )
+                    seconds += self.durations.seconds(Exchange("replicate", "all_reduce", count * value_bytes / ranks))
         return seconds
 
     def _stream(self, computes: list[Piece], before: list[float], after: list[float]) -> Piece:

@@ -52,22 +52,22 @@ def stage_of(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[
 
 
 FILLED = 3
-"""Periods after which every stage is in its rhythm (checked against whole steps by a property test)."""
+"""Periods after which the stages are usually in their rhythm."""
 
 
 def time(work: StepWork) -> Timing:
-    """Return the time of a step, extrapolated over equal periods where the schedule repeats."""
+    """Return the time of a step; once two periods in a row take the same time, the rest do too."""
     period = work.schedule.period(work.stages, work.microbatches)
-    groups = work.microbatches // period - FILLED if period else 0
+    groups = work.microbatches // period - FILLED - 1 if period else 0
     if period is None or groups < 2:
         return play(work)
     short = work.microbatches - groups * period
-    first = play(replace(work, microbatches=short))
-    second = play(replace(work, microbatches=short + period))
-    if first.stage != second.stage:
+    first, second, third = (play(replace(work, microbatches=short + more * period)) for more in (-1, 0, 1))
+    rise = third.seconds - second.seconds
+    if second.stage != third.stage or abs(second.seconds - first.seconds - rise) > 1e-9 * rise:
         return play(work)
-    parts = {name: part + groups * (second.parts[name] - part) for name, part in first.parts.items()}
-    return Timing(first.seconds + groups * (second.seconds - first.seconds), second.stage, parts)
+    parts = {name: part + groups * (third.parts.get(name, 0.0) - part) for name, part in second.parts.items()}
+    return Timing(second.seconds + groups * rise, third.stage, parts)
 
 
 def spread(transfer: float, compute: float, layers: int) -> float:
@@ -120,7 +120,9 @@ def play(work: StepWork) -> Timing:
             index += 1
         counters[number] = index
     if any(counter < len(mine) for counter, mine in zip(counters, tasks, strict=True)):
-        raise AssertionError(f"{work.schedule} waits forever with {work.stages} stages, {work.microbatches} microbatches")
+        raise AssertionError(
+            f"{work.schedule} waits forever with {work.stages} stages, {work.microbatches} microbatches"
+        )
     return finish(work, stages)
 
 
@@ -141,7 +143,8 @@ class _Stage:
             self.ready[position] = self.data
 
     def account(self, part: str, seconds: float) -> None:
-        self.parts[part] = self.parts.get(part, 0.0) + seconds
+        if seconds:
+            self.parts[part] = self.parts.get(part, 0.0) + seconds
 
     def do(self, phase: str, microbatch: int, position: int, arrival: float, hop: float) -> float:
         """Run a task as soon as the stage is free, its input there and its weights gathered; return its end."""

@@ -92,7 +92,8 @@ class _Stage:
         self.links = (("out", number), ("in", number))
 
     def account(self, part: str, seconds: Seconds) -> None:
-        self.parts[part] = self.parts.get(part, 0.0) + seconds
+        if seconds:
+            self.parts[part] = self.parts.get(part, 0.0) + seconds
 
     def span(self, name: str, start: Seconds, kind: str, track: str = "") -> None:
         if self.env.now > start:
@@ -103,7 +104,7 @@ class _Stage:
         model = self.model
         if model.overlap_gather:
             self.ready = {position: self.env.event() for position in self.held}
-            self.env.process(self._gather_all())
+            self.env.process(self._gather_all(dict(self.ready)))
         for phase, microbatch, position in self.world.orders[self.number]:
             yield from self._wait(phase, microbatch, position)
             yield from self._do(phase, microbatch, position)
@@ -117,18 +118,20 @@ class _Stage:
         yield from self._barrier()
         yield from self._finish()
 
-    def _gather_all(self) -> Process:
+    def _gather_all(self, ready: dict[int, simpy.Event]) -> Process:
         """Gather the weights of the chunks in their order; a chunk may start when enough of it is there."""
-        for position in self.held:
-            chunk = self.model.chunks[position]
-            began = self.env.now
-            hidden = spread(chunk.gather.seconds, chunk.forward.seconds, chunk.layers)
-            first = 1 - hidden / chunk.gather.seconds if chunk.gather.seconds else 1.0
-            yield self.world.wires.send(chunk.gather * first, self.links)
-            self.ready[position].succeed()
-            if first < 1:
-                yield self.world.wires.send(chunk.gather * (1 - first), self.links)
-            self.span("gather", began, "data", "data")
+        with self.data.request() as turn:
+            yield turn
+            for position in self.held:
+                chunk = self.model.chunks[position]
+                began = self.env.now
+                hidden = spread(chunk.gather.seconds, chunk.forward.seconds, chunk.layers)
+                first = 1 - hidden / chunk.gather.seconds if chunk.gather.seconds else 1.0
+                yield self.world.wires.send(chunk.gather * first, self.links)
+                ready[position].succeed()
+                if first < 1:
+                    yield self.world.wires.send(chunk.gather * (1 - first), self.links)
+                self.span("gather", began, "data", "data")
 
     def _wait(self, phase: str, microbatch: int, position: int) -> Process:
         """Wait for the input of a task and, before its first forward, for the weights of the chunk."""
