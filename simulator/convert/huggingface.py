@@ -1,0 +1,222 @@
+"""The `config.json` of a Hugging Face model <-> the `model` section of a scenario.
+
+An architecture that is not known is named and refused: its parameters cannot be counted from a configuration
+alone. Models are written as the first architecture, by name, that reads back as the same model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.convert.architectures import architectures
+from simulator.convert.architectures.base import Architecture, Plain
+
+ACTIVATIONS = {
+    "silu": "silu",
+    "swish": "silu",
+    "gelu": "gelu",
+    "gelu_new": "gelu",
+    "gelu_fast": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "relu": "relu",
+    "relu2": "squared-relu",
+}
+REQUIRED = ("layers", "hidden", "heads", "vocabulary")
+DEFAULTS: Plain = {
+    "gated": True,
+    "tied": False,
+    "norm": "rmsnorm",
+    "norm_bias": True,
+    "norms": 2,
+    "final_norm": True,
+    "parallel": False,
+    "activation": "silu",
+    "bias": "none",
+    "qk_norm": "none",
+    "sinks": False,
+    "embedding_norm": False,
+    "positions": "rope",
+    "max_positions": 2048,
+    "dropout": 0.0,
+    "attention": "full",
+    "experts": None,
+    "mtp": 0,
+}
+EXPERT_DEFAULTS = {"shared": 0, "dense_layers": 0, "every": 1, "router_bias": False}
+
+
+def read(text: str) -> Plain:
+    """Return the `model` section that the configuration `text` describes, without keys that have their default."""
+    config = _configuration(text)
+    return _short(_model(_architecture(config), config))
+
+
+def ignored(text: str) -> list[str]:
+    """Return the keys of the configuration that do not bear on the shape, sorted."""
+    config = _configuration(text)
+    architecture = _architecture(config)
+    used = {"_name_or_path", "architectures", "model_type"}
+    for key in (*architecture.keys.values(), *architecture.reads):
+        used |= set(key.split("|"))
+    return sorted(config.keys() - used)
+
+
+def write(model: Mapping[str, Any], name: str | None = None) -> str:
+    """Return the `config.json` of `model`, a `model` section whose numbers may still be text."""
+    whole = complete(model)
+    for architecture in architectures().values():
+        config = _configured(architecture, whole)
+        try:
+            if _model(architecture, config) == whole:
+                named = {"_name_or_path": name} if name else {}
+                head = {"architectures": [architecture.name], "model_type": architecture.model_type}
+                return json.dumps(named | head | config, indent=2) + "\n"
+        except (ValueError, TypeError, KeyError):
+            continue
+    raise ValueError("no architecture of Hugging Face that is known here has this shape")
+
+
+def complete(model: Mapping[str, Any]) -> Plain:
+    """Return `model` with numbers as numbers and every default filled in; keys without meaning are left out."""
+    whole = DEFAULTS | {key: _value(value) for key, value in model.items()}
+    for key in REQUIRED:
+        if not isinstance(whole.get(key), int):
+            raise ValueError(f"{key}: expected a whole number")
+    whole["ffn"] = whole.get("ffn") or 4 * whole["hidden"]
+    whole["kv_heads"] = whole.get("kv_heads") or whole["heads"]
+    whole["head_size"] = whole.get("head_size") or whole["hidden"] // whole["heads"]
+    if whole["experts"] is not None:
+        whole["experts"] = EXPERT_DEFAULTS | whole["experts"]
+    attention = whole["attention"]
+    if isinstance(attention, dict):
+        kind = attention.get("kind", "window")
+        defaults = {"mla": {"q_rank": 0}, "window": {"full_every": 0}}.get(kind, {})
+        whole["attention"] = "full" if kind == "full" else defaults | attention | {"kind": kind}
+        if kind == "mla":
+            whole.pop("kv_heads"), whole.pop("head_size")
+    if whole["positions"] != "learned":
+        whole.pop("max_positions")
+    if whole["norm"] == "rmsnorm":
+        whole.pop("norm_bias")
+    return whole
+
+
+def _short(whole: Mapping[str, Any]) -> Plain:
+    model = {key: value for key, value in whole.items() if key not in DEFAULTS or DEFAULTS[key] != value}
+    if experts := model.get("experts"):
+        kept = {k: v for k, v in experts.items() if k not in EXPERT_DEFAULTS or EXPERT_DEFAULTS[k] != v}
+        model["experts"] = kept
+    return model
+
+
+def _configuration(text: str) -> Plain:
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not a Hugging Face config.json: {error}") from None
+    if not isinstance(config, dict):
+        raise ValueError("not a Hugging Face config.json: expected one JSON object")
+    return config
+
+
+def _architecture(config: Mapping[str, Any]) -> Architecture:
+    known, name = architectures(), config.get("model_type")
+    if not isinstance(name, str) or name not in known:
+        shown = name or (config.get("architectures") or ["none named"])
+        raise ValueError(f"model_type: architecture {str(shown)[:80]!r} is not known; known are {', '.join(known)}")
+    return known[name]
+
+
+def _model(architecture: Architecture, config: Mapping[str, Any]) -> Plain:
+    """Return the whole model that `config` describes."""
+    model: Plain = {}
+    for ours, theirs in architecture.keys.items():
+        value = _given(config, theirs, architecture.defaults)
+        if value is not None:
+            _put(model, ours, _ours(ours, value, theirs))
+        elif ours in REQUIRED:
+            raise ValueError(f"{theirs.split('|')[0]}: missing from the configuration")
+    for ours, value in architecture.fixed.items():
+        if "." not in ours or not ours.startswith("experts") or "experts" in model:
+            _put(model, ours, value)
+    for ours, value in architecture.read(config).items():
+        _put(model, ours, value)
+    if "count" not in model.get("experts", {"count": 1}):
+        del model["experts"]
+    return complete(model)
+
+
+def _configured(architecture: Architecture, whole: Mapping[str, Any]) -> Plain:
+    """Return the keys of `architecture` for the whole model, right or wrong: what reads back differently is."""
+    config: Plain = {}
+    for ours, theirs in architecture.keys.items():
+        value = _find(whole, ours)
+        if value is None and ours == "kv_heads":
+            value = whole["heads"]
+        config[theirs.split("|")[0]] = _theirs(ours, value)
+    try:
+        return config | architecture.write(whole)
+    except (ValueError, TypeError, KeyError):
+        return config
+
+
+def _given(config: Mapping[str, Any], theirs: str, defaults: Mapping[str, Any]) -> Any:
+    keys = theirs.split("|")
+    return next((config[key] for key in keys if config.get(key) is not None), defaults.get(keys[0]))
+
+
+def _ours(ours: str, value: Any, theirs: str) -> Any:
+    if ours == "activation":
+        if value not in ACTIVATIONS:
+            raise ValueError(f"{theirs}: activation {value!r} is not known; known are {', '.join(ACTIVATIONS)}")
+        return ACTIVATIONS[value]
+    wanted = {"tied": bool, "parallel": bool, "dropout": (int, float)}.get(ours, int)
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise ValueError(f"{theirs.split('|')[0]}: expected {_words(wanted)}, found {value!r}")
+    if isinstance(value, int) and value < 0:
+        raise ValueError(f"{theirs.split('|')[0]}: expected no negative number, found {value!r}")
+    return value
+
+
+def _words(wanted: Any) -> str:
+    return {bool: "true or false", int: "a whole number"}.get(wanted, "a number")
+
+
+def _theirs(ours: str, value: Any) -> Any:
+    if ours == "activation":
+        return next((theirs for theirs, name in ACTIVATIONS.items() if name == value), value)
+    if ours == "attention.q_rank":
+        return value or None
+    return value
+
+
+def _put(model: Plain, ours: str, value: Any) -> None:
+    section, _, key = ours.partition(".")
+    if key:
+        model.setdefault(section, {})[key] = value
+    else:
+        model[section] = value
+
+
+def _find(whole: Mapping[str, Any], ours: str) -> Any:
+    section, _, key = ours.partition(".")
+    if not key:
+        return whole.get(section)
+    inner = whole.get(section)
+    return inner.get(key) if isinstance(inner, dict) else None
+
+
+def _value(value: Any) -> Any:
+    """Return text as the number or truth that it spells."""
+    if isinstance(value, dict):
+        return {key: _value(inner) for key, inner in value.items()}
+    if not isinstance(value, str):
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    try:
+        return float(value[:-1]) / 100 if value.endswith("%") else int(value)
+    except ValueError:
+        return value
