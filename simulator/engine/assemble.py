@@ -382,7 +382,7 @@ def _split(program: Program) -> tuple[Program, Program]:
     renumbered = {old: new for new, old in enumerate(kept)}
     carried: tuple[int, ...] = ()
     rest = []
-    for index, operation in enumerate(program):
+    for operation in program:
         if operation.weight_gradient:
             carried += operation.waits
             continue

@@ -62,13 +62,14 @@ class Wires:
     def _end(self, flow: Flow, version: int) -> None:
         if flow.version != version:
             return
-        beside = set()
+        beside: dict[Flow, None] = {}
         for link in flow.links:
             self.flows[link].remove(flow)
-            beside.update(self.flows[link])
+            beside |= dict.fromkeys(self.flows[link])
         flow.done.succeed()
-        if beside:
-            self._share(next(iter(beside)))
+        while beside:
+            for shared in self._share(next(iter(beside))):
+                beside.pop(shared, None)
 
     def _together(self, flow: Flow) -> list[Flow]:
         """Return the flows that share a link with `flow`, or with one that does, in order of start."""
@@ -81,8 +82,8 @@ class Wires:
                         open_.append(other)
         return list(found)
 
-    def _share(self, flow: Flow) -> None:
-        """Give every flow that is affected its max-min share, capped by what it can use alone."""
+    def _share(self, flow: Flow) -> list[Flow]:
+        """Give every flow that is affected its max-min share, capped by what it can use alone; return them."""
         together = self._together(flow)
         capacities: dict[Link, float] = {}
         for number, one in enumerate(together):
@@ -94,3 +95,4 @@ class Wires:
             one.since = self.env.now
             one.pace = share / one.transfer.load
             self._schedule(one)
+        return together

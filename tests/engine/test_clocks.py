@@ -136,3 +136,10 @@ def test_a_send_beside_a_reduction_on_the_same_links_is_slowed():
     send = Transfer(0.5, 0.5, scale_out=True, load=1.0)
     work = StepWork(schedule=GPipe(), stages=2, microbatches=4, chunks=chunks, send=send, reduce_each_microbatch=True)
     assert step.simulate(work).timing.seconds > pipeline.play(work).seconds
+
+
+def test_the_same_step_twice_is_the_same_to_the_last_bit():
+    transfer = Transfer(0.3, 1.0, scale_out=True, load=0.8)
+    work = equal(InterleavedOneForwardOneBackward(chunks=4), 4, 8, 0.25, 0.5, send=transfer * 0.2)
+    work = replace(work, chunks=tuple(replace(one, reduce=transfer, gather=transfer) for one in work.chunks))
+    assert step.simulate(work) == step.simulate(work)
