@@ -172,7 +172,7 @@ def _ours(ours: str, value: Any, theirs: str) -> Any:
         if value not in ACTIVATIONS:
             raise ValueError(f"{theirs}: activation {value!r} is not known; known are {', '.join(ACTIVATIONS)}")
         return ACTIVATIONS[value]
-    wanted = {"tied": bool, "parallel": bool, "dropout": (int, float)}.get(ours, int)
+    wanted: Any = {"tied": bool, "parallel": bool, "dropout": (int, float)}.get(ours, int)
     if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
         raise ValueError(f"{theirs.split('|')[0]}: expected {_words(wanted)}, found {value!r}")
     if isinstance(value, int) and value < 0:
