@@ -62,7 +62,8 @@ class Failures:
     strike recoveries too."""
     planned: Planned | tuple[Stop, ...] | None = None
     size_exponent: Number = 0.0
-    """Rates of units other than the job grow by (gpus / size)^exponent beyond linear: 0.94 takes Meta's 32K rate to its 98K."""
+    """Rates of units other than the job grow by (gpus / size)^exponent beyond linear; 0.94 takes Meta's rate on 32K
+    GPUs to that on 98K."""
     size: Count | None = None
     """GPUs at which the rates hold; the preset's where one is used."""
     lemons: Lemons | None = None
