@@ -5,12 +5,14 @@ Bytes of memory are GiB (2^30), as tools on a GPU print them; bytes on a wire ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor, isfinite, log10
 
 from simulator.results import Distribution
 from simulator.units import Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Joules, Number, Seconds, Share
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+_UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": MINUTE, "h": HOUR, "days": DAY}
 CONVENTIONS = {
     "6n": "6N a token",
     "causal": "6N + causal attention",
@@ -49,6 +51,25 @@ def duration(seconds: Seconds) -> str:
     if seconds == 0:
         return "0 s"
     return f"{digits(seconds / HOUR)} h" if abs(seconds) < 2 * DAY else f"{digits(seconds / DAY)} days"
+
+
+def duration_like(total: Seconds) -> Callable[[Seconds], str]:
+    """Return a writer of the parts of `total`, all in its unit, to the same digit.
+
+    >>> [duration_like(6.48)(part) for part in (4.25, 0.72, 0.0003)]
+    ['4.25 s', '0.72 s', '< 0.01 s']
+    """
+    number, _, unit = duration(total).partition(" ")
+    if unit not in _UNITS:
+        return duration
+    places = max(len(number.partition(".")[2]), 2)
+
+    def write(part: Seconds) -> str:
+        smallest = 10.0**-places
+        value = part / _UNITS[unit]
+        return f"< {smallest:.{places}f} {unit}" if 0 < value < smallest / 2 else f"{value:,.{places}f} {unit}"
+
+    return write
 
 
 def memory(size: Bytes) -> str:
@@ -131,7 +152,6 @@ def mass(kilograms: Number) -> str:
     return f"{digits(kilograms / 1000)} t" if kilograms >= 1000 else f"{digits(kilograms)} kg"
 
 
-def spread(distribution: Distribution, write: object) -> str:
+def spread(distribution: Distribution, write: Callable[[float], str]) -> str:
     """Return P10, P50 and P90, each written by `write`."""
-    assert callable(write)
     return " / ".join(write(value) for value in (distribution.p10, distribution.p50, distribution.p90))

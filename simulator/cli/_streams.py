@@ -6,6 +6,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def show(text: str) -> None:
@@ -15,6 +19,13 @@ def show(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
+
+
+def terminal() -> Console:
+    """Return what is known of stdout: its width and its colours, none where it is a pipe or NO_COLOR is set."""
+    from rich.console import Console
+
+    return Console()
 
 
 def warn(messages: Iterable[str]) -> None:

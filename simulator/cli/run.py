@@ -9,7 +9,7 @@ import typer
 
 from simulator import shipped
 from simulator.cli._options import Catalogs, Json, Out, Overrides, Runs, Scenario, Seed
-from simulator.cli._streams import show, warn, working
+from simulator.cli._streams import show, terminal, warn, working
 
 if TYPE_CHECKING:
     from simulator.results import Result
@@ -72,7 +72,7 @@ def present(result: Result, *, as_json: bool = False, out: Path | None = None, t
     from simulator.trace import chrome
 
     warn(result.warnings)
-    show(record.write(result) if as_json else text.write(result))
+    show(record.write(result) if as_json else text.write(result, terminal()))
     if trace is not None:
         trace.write_text(chrome(result), encoding="utf-8")
     if out is not None:
@@ -85,6 +85,7 @@ def _fill(folder: Path, result: Result) -> None:
     from simulator.trace import chrome
 
     with working(f"Writing {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
         gallery.save(result, folder / "plots")
         (folder / "report.html").write_text(html.write(result), encoding="utf-8")
         (folder / "result.json").write_text(record.write(result), encoding="utf-8")

@@ -10,6 +10,9 @@ BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, YELLOW, PURPLE = "#E69F00", "#D55E00", "#F0E442", "#CC79A7"
 PALE_BLUE, PALE_GREEN, PALE_ORANGE = "#A9CDE8", "#7CCDB4", "#F6CF80"
 INK, PAPER = "#24292F", "#FFFFFF"
+"""Words and the ground they stand on; a page in the dark exchanges them."""
+BLACK, WHITE = "#16191D", "#FEFEFE"
+"""Words on a colour, which stay what they are."""
 SLATE, DARK_GREY, GREY, PALE_GREY, FAINT = "#4A5159", "#6E7781", "#A0A7AE", "#CFD4DA", "#E4E7EB"
 
 PHASE = {
@@ -61,7 +64,7 @@ VERDICT = {"fits": GREEN, "tight": ORANGE, "oom": VERMILLION}
 def on(colour: str) -> str:
     """Return the ink, dark or light, that reads on `colour` (relative luminance of WCAG 2, linear approximation)."""
     red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return INK if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.30 else PAPER
+    return BLACK if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.30 else WHITE
 
 
 def tint(colour: str, white: float) -> str:

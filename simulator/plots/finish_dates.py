@@ -12,7 +12,7 @@ from simulator.results import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (8.0, 3.4)
+SIZE = (9.0, 3.6)
 
 
 def applies(result: Result) -> bool:

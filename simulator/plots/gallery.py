@@ -65,12 +65,12 @@ def svg(name: str, result: Result) -> str:
     with style():
         matplotlib.rcParams["svg.hashsalt"] = name
         drawing = figure(name, result)
-        drawing.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        drawing.savefig(text, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
     element = text.getvalue()
     element = element[element.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'<g id="[^"]*">', "<g>", element)
-    for ink, variable in ((colours.INK, "--ink"), (colours.PAPER, "--paper")):
+    for ink, variable in ((colours.INK, "--ink"), (colours.PAPER, "--paper"), (colours.FAINT, "--faint")):
         element = re.sub(ink, f"var({variable}, {ink})", element, flags=re.IGNORECASE)
     return element
 

@@ -11,7 +11,7 @@ from simulator.results import STAGE_PARTS, Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (8.0, 3.8)
+SIZE = (9.0, 4.0)
 GIB = 2.0**30
 
 

@@ -14,7 +14,7 @@ from simulator.tracks import place
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (10.0, 4.6)
+SIZE = (9.0, 4.4)
 NAME = re.compile(r"[FBIW](\d+)(?:\.(\d+))?")
 PHASES = {"F": "forward", "B": "backward", "I": "input-gradient", "W": "weight-gradient"}
 DRAWN = ("forward", "recompute", "backward", "input-gradient", "weight-gradient", "data", "optimizer")

@@ -11,7 +11,9 @@ from simulator.results import RUN_PARTS, Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (8.0, 3.8)
+GAP = "\u2003"
+"""A wide space, which SVG keeps."""
+SIZE = (9.0, 4.0)
 
 
 def applies(result: Result) -> bool:
@@ -32,7 +34,7 @@ def draw(result: Result, axes: Axes) -> Axes:
         axes.text(
             (time + 0.012 * longest) / scale,
             place,
-            f"{duration(time)}   {percent(time / wall)}",
+            f"{duration(time)}{GAP}{percent(time / wall)}",
             va="center",
             fontsize=9,
         )
@@ -61,7 +63,15 @@ def _strip(axes: Axes, parts: dict[str, float], wall: float) -> None:
         left += time / wall
     train = parts["train"] / wall
     if train > 0.2:
-        strip.text(train / 2, 0, f"train {percent(train)}", ha="center", va="center", fontsize=9, color=colours.PAPER)
+        strip.text(
+            train / 2,
+            0,
+            f"train {percent(train)}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            color=colours.on(colours.RUN["train"]),
+        )
     strip.set_xlim(0, 1)
     strip.set_ylim(-0.4, 0.4)
     strip.set_axis_off()

@@ -11,7 +11,9 @@ from simulator.results import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (8.0, 4.2)
+GAP = "\u2003"
+"""A wide space, which SVG keeps."""
+SIZE = (9.0, 4.4)
 SMALL = 0.004
 """Causes that take a smaller share of the peak are drawn as one."""
 
@@ -34,7 +36,7 @@ def draw(result: Result, axes: Axes) -> Axes:
         axes.text(
             (left + width + 0.012 * peak) / 1e12,
             place,
-            f"{label}   {percent(width / peak)}",
+            f"{label}{GAP}{percent(width / peak)}",
             va="center",
             fontsize=9,
             weight=weight,

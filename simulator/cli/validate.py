@@ -1,0 +1,87 @@
+"""Compare predictions with published measurements, or with your own table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simulator.cli._options import Json
+from simulator.cli._streams import show, working
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulator.validation.lines import Line
+    from simulator.validation.suites.base import Predictor
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[FILE.csv]...", help="Tables of measurements; those that ship where left out."),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print one row a quantity, as CSV.")]
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw predicted against measured, as PNG, SVG or PDF."),
+]
+Families = Annotated[
+    list[str] | None, typer.Option("--family", metavar="NAME", help="Only this family; may be repeated.")
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="TERM", help="Switch a term of the physics off; may be repeated."),
+]
+
+
+def command(
+    files: Files = None,
+    as_csv: Csv = False,
+    as_json: Json = False,
+    plot: Plot = None,
+    families: Families = None,
+    without: Without = None,
+) -> None:
+    """Compare predictions with measurements.
+
+    The columns of a table say what it is: training runs, matrix products,
+    attention, memory-bound kernels, collectives, reliability cases. Prints n,
+    median, mean and P90 of the error and its bias by family, how well layouts
+    are ranked, and why rows could not be predicted.
+
+    Examples:
+      foretrain validate
+      foretrain validate mine.csv --csv > rows.csv
+      foretrain validate --family KOR --family NAR --plot errors.svg
+      foretrain validate --without recompute
+    """
+    from simulator.validation import files as tables
+    from simulator.validation import lines, summary
+
+    read = [tables.read(path) for path in files or tables.shipped()]
+    with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
+        found = tables.lines(read, _predictor(without or ()), families or ())
+    if plot is not None:
+        _draw(found, plot)
+    if as_csv:
+        show(lines.csv_text(found))
+    elif as_json:
+        show(summary.json_text(summary.summary(found), found))
+    else:
+        from simulator.validation.tables import write
+
+        show(write(summary.summary(found)))
+
+
+def _predictor(without: Sequence[str]) -> Predictor:
+    from functools import partial
+
+    from simulator.simulation import predict
+
+    return partial(predict, without=frozenset(without)) if without else predict
+
+
+def _draw(found: Sequence[Line], path: Path) -> None:
+    from simulator.plots import validation
+
+    validation.save(found, path)

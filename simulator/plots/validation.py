@@ -1,0 +1,104 @@
+"""Predicted against measured, one colour a family, on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.errors import ScenarioError
+from simulator.plots import colours
+from simulator.plots.gallery import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from simulator.validation.lines import Line
+
+SIZE = (6.4, 6.0)
+FORMATS = (".png", ".svg", ".pdf")
+BAND = 0.2
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+HUES = (
+    colours.BLUE,
+    colours.ORANGE,
+    colours.GREEN,
+    colours.VERMILLION,
+    colours.PURPLE,
+    colours.SKY,
+    colours.YELLOW,
+    colours.DARK_GREY,
+)
+MOST_NAMED = 40
+
+
+def draw(rows: Sequence[Line], axes: Axes) -> Axes:
+    """Draw one point a row, the line where both agree, and a band of 20% around it; rows of one quantity."""
+    points = [line for line in rows if line.predicted and line.measured and line.scored]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    families = sorted({line.family for line in points})
+    for index, family in enumerate(families):
+        of_family = [line for line in points if line.family == family]
+        axes.plot(
+            [line.measured for line in of_family],
+            [line.predicted for line in of_family],
+            linestyle="none",
+            marker=MARKS[index // len(HUES) % len(MARKS)],
+            color=HUES[index % len(HUES)],
+            markersize=3.5,
+            markeredgewidth=0,
+            alpha=0.7,
+            label=family if index < MOST_NAMED else None,
+        )
+    if points:
+        _diagonal(axes, points)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, markerscale=1.5)
+    unit = points[0].unit if points else ""
+    axes.set_xlabel(f"measured ({unit})")
+    axes.set_ylabel(f"predicted ({unit})")
+    return axes
+
+
+def save(rows: Sequence[Line], path: Path) -> None:
+    """Write the drawing of the quantity with the most rows to `path`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    if path.suffix.lower() not in FORMATS:
+        raise ScenarioError(f"{path}: a drawing ends in {', '.join(FORMATS)}")
+    with style():
+        figure = Figure(figsize=SIZE, layout="constrained")
+        FigureCanvasAgg(figure)
+        draw(main_quantity(rows), figure.add_subplot())
+        try:
+            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        except OSError as error:
+            raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def main_quantity(rows: Sequence[Line]) -> list[Line]:
+    """Return the lines of the suite and quantity that comes first among those with a number to compare."""
+    able = [line for line in rows if line.error is not None and line.scored]
+    order = {"step_time_s": 0, "mem_gb": 1}
+    if not able:
+        return []
+    key = min(((line.suite, line.quantity) for line in able), key=lambda pair: (order.get(pair[1], 2), pair))
+    return [line for line in able if (line.suite, line.quantity) == key]
+
+
+def _diagonal(axes: Axes, points: Sequence[Line]) -> None:
+    values = [value for line in points for value in (line.measured, line.predicted) if value]
+    ends = [min(values) / 1.3, max(values) * 1.3]
+    axes.fill_between(
+        ends,
+        [(1 - BAND) * end for end in ends],
+        [(1 + BAND) * end for end in ends],
+        color=colours.FAINT,
+        linewidth=0,
+        zorder=0,
+        label=f"within {BAND:.0%}",
+    )
+    axes.plot(ends, ends, color=colours.INK, linewidth=0.8, zorder=1)
+    axes.set_xlim(*ends)
+    axes.set_ylim(*ends)

@@ -1,0 +1,34 @@
+"""The section on cost: GPU-hours, dollars, energy, CO2."""
+
+from __future__ import annotations
+
+from simulator.readable import dollars, energy, mass, prefixed, spread
+from simulator.report.section import Fact, Section
+from simulator.results import Result
+
+
+def section(result: Result) -> Section | None:
+    if not result.run.progress:
+        return None
+    cost = result.cost
+    return Section(
+        name="cost",
+        title="Cost",
+        answer=f"{dollars(cost.dollars.p50)} (P10 {dollars(cost.dollars.p10)}, P90 {dollars(cost.dollars.p90)})",
+        facts=(
+            Fact(
+                label="GPU-hours",
+                value=prefixed(cost.gpu_hours.mean),
+                note=f"P10/P50/P90 {spread(cost.gpu_hours, prefixed)}",
+            ),
+            Fact(label="dollars", value=dollars(cost.dollars.mean), note=_unit_price(result)),
+            Fact(label="energy", value=energy(cost.energy_j)),
+            Fact(label="CO2", value=mass(cost.co2_kg)),
+        ),
+    )
+
+
+def _unit_price(result: Result) -> str:
+    """Return what a GPU-hour costs all in, which is what another offer is compared with."""
+    hours = result.cost.gpu_hours.mean
+    return f"{dollars(result.cost.dollars.mean / hours)} a GPU-hour, everything included" if hours > 0 else ""

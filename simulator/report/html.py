@@ -1,0 +1,49 @@
+"""The report as a page: one file that needs no network and no script."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from simulator.plots import colours, gallery
+from simulator.report.story import sections
+from simulator.report.verdict import figures, subtitle, verdict
+from simulator.results import Result
+
+TEMPLATE = Path(__file__).with_name("page.html")
+DESCRIPTIONS = {
+    "waterfall": "Bars from the peak FLOP/s of a GPU down to what the model gets, one for each cause of loss",
+    "pipeline": "Timeline of one step, a row for each pipeline stage",
+    "network": "Tiers of the network, links coloured by how busy they are",
+    "memory_by_stage": "Stacked bars of the memory of each pipeline stage, with a line at what is usable",
+    "wall_clock": "Bars for the parts of the wall clock that are not training",
+    "finish_dates": "Histogram of the wall clock over simulated runs with P10, P50 and P90",
+}
+
+
+def write(result: Result) -> str:
+    """Return the page; everything that comes from the scenario is escaped."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    word, sentence = verdict(result)
+    drawn = {name for name, module in gallery.pictures().items() if module.applies(result)}
+    told = [
+        (section, [(name, Markup(gallery.svg(name, result))) for name in section.pictures if name in drawn])
+        for section in sections(result)
+    ]
+    colour = colours.VERDICT.get(result.verdict or "", colours.DARK_GREY)
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        name=result.scenario.get("name") or "Unnamed scenario",
+        source=result.scenario.get("source"),
+        subtitle=subtitle(result),
+        word=word,
+        sentence=sentence,
+        colour=colour if result.run.progress else colours.VERMILLION,
+        figures=figures(result),
+        sections=told,
+        warnings=result.warnings,
+        descriptions=DESCRIPTIONS,
+        scenario=json.dumps(result.scenario, indent=2, ensure_ascii=False, default=str),
+    )

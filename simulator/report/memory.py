@@ -1,0 +1,57 @@
+"""The section on memory: what fills the GPU of the worst stage at its peak."""
+
+from __future__ import annotations
+
+from simulator.plots import colours
+from simulator.readable import memory, percent
+from simulator.report.section import Fact, Part, Section
+from simulator.results import STAGE_PARTS, Result
+
+
+def section(result: Result) -> Section | None:
+    estimate = result.memory
+    if estimate is None:
+        return None
+    worst = estimate.stages[estimate.worst_stage]
+    parts = {part: worst[f"{part}_bytes"] for part in STAGE_PARTS}
+    return Section(
+        name="memory",
+        title="Memory",
+        answer=f"{memory(estimate.peak_bytes)} at the peak of stage {estimate.worst_stage} of {len(estimate.stages)},"
+        f" {percent(estimate.peak_bytes / estimate.usable_bytes)} of what is usable",
+        parts=tuple(
+            Part(
+                label=part,
+                value=f"{size / 2**30:,.2f} GiB",
+                share=size / estimate.peak_bytes,
+                colour=colours.MEMORY[part],
+            )
+            for part, size in parts.items()
+            if size > 0
+        ),
+        facts=(
+            Fact(
+                label="P(fits)",
+                value=percent(estimate.p_fits),
+                note=_margin(estimate.usable_bytes - estimate.peak_bytes),
+            ),
+            Fact(
+                label="usable",
+                value=memory(estimate.usable_bytes),
+                note=f"of {memory(estimate.capacity_bytes)} on a GPU",
+            ),
+            Fact(label="allocated", value=memory(estimate.allocated_bytes), note="what tensors take"),
+            Fact(label="reserved", value=memory(estimate.reserved_bytes), note="with the allocator's slack"),
+            Fact(label="process", value=memory(estimate.process_bytes), note="what nvidia-smi shows"),
+            *_host(estimate.host_peak_bytes),
+        ),
+        pictures=("memory_by_stage",),
+    )
+
+
+def _margin(margin: float) -> str:
+    return f"{memory(margin)} to spare" if margin >= 0 else f"{memory(-margin)} too much"
+
+
+def _host(peak: float) -> tuple[Fact, ...]:
+    return (Fact(label="host memory", value=memory(peak), note="on the fullest host"),) if peak > 0 else ()

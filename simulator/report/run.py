@@ -1,0 +1,110 @@
+"""The section on the whole run: days, goodput, and where the wall clock goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.plots import colours
+from simulator.readable import DAY, duration, duration_like, percent, prefixed, spread
+from simulator.report.section import Fact, Part, Section
+from simulator.results import RUN_PARTS, Result
+
+
+def section(result: Result) -> Section:
+    run = result.run
+    wall, total = run.wall_clock_s, sum(run.parts_s.values())
+    write = duration_like(total)
+    if not run.progress:
+        return Section(
+            name="run",
+            title="Run",
+            answer=f"never ends; {duration(run.ideal_s)} if nothing went wrong",
+            facts=_checkpoint(run.checkpoint),
+        )
+    return Section(
+        name="run",
+        title="Run",
+        answer=f"{duration(wall.p50)} (P10 {duration(wall.p10)}, P90 {duration(wall.p90)}),"
+        f" {duration(run.ideal_s)} if nothing went wrong",
+        parts=tuple(
+            Part(
+                label=part,
+                value=write(run.parts_s[part]),
+                share=run.parts_s[part] / total,
+                colour=colours.RUN[part],
+            )
+            for part in RUN_PARTS
+            if run.parts_s.get(part, 0.0) > 0
+        ),
+        facts=(
+            Fact(label="goodput", value=percent(run.goodput.mean), note=f"P10/P50/P90 {spread(run.goodput, percent)}"),
+            *_definitions(run.goodput_definitions),
+            *_checkpoint(run.checkpoint),
+            *_spares(run.spares),
+        ),
+        pictures=("wall_clock", "finish_dates"),
+    )
+
+
+def interruptions(result: Result) -> Section | None:
+    """Return what stops the run, by cause, most frequent first."""
+    found = result.run.interruptions
+    mean, planned = float(found.get("mean", 0.0)), float(found.get("planned", 0.0))
+    if mean <= 0 and planned <= 0:
+        return None
+    causes = sorted(found.get("by_cause", {}).items(), key=lambda cause: (-cause[1], cause[0]))
+    days = result.run.wall_clock_s.mean / DAY
+    often = f", {_count(mean / days)} a day" if 0 < days < float("inf") else ""
+    return Section(
+        name="interruptions",
+        title="Interruptions",
+        answer=f"{_count(mean)} unexpected{often}" + (f", and {_count(planned)} planned" if planned > 0 else ""),
+        parts=tuple(
+            Part(label=cause, value=f"{count:,.1f}", share=count / mean, colour=colours.VERMILLION)
+            for cause, count in causes
+            if count > 0
+        ),
+    )
+
+
+def _definitions(definitions: dict[str, Any]) -> tuple[Fact, ...]:
+    """Return goodput as others define it, where it is a number."""
+    return tuple(
+        Fact(label=name, value=percent(value))
+        for name, value in definitions.items()
+        if isinstance(value, float) and 0 <= value <= 1
+    )
+
+
+def _checkpoint(checkpoint: dict[str, Any]) -> tuple[Fact, ...]:
+    interval = checkpoint.get("interval_s")
+    if not interval or interval == float("inf"):
+        return (Fact(label="checkpoint", value="never"),)
+    stall, persist = duration(checkpoint.get("stall_s") or 0.0), duration(checkpoint.get("persist_s") or 0.0)
+    return (
+        Fact(label="checkpoint every", value=duration(interval), note="of useful work"),
+        Fact(
+            label="checkpoint",
+            value=prefixed(checkpoint.get("bytes") or 0.0, "B"),
+            note=f"stalls the run {stall}, on storage after {persist}",
+        ),
+    )
+
+
+def _spares(spares: dict[str, Any]) -> tuple[Fact, ...]:
+    facts = []
+    if (waiting := spares.get("waiting_share")) is not None:
+        facts.append(Fact(label="waiting for a spare", value=percent(waiting), note="of the wall clock"))
+    if (needed := spares.get("needed_p99")) is not None:
+        facts.append(Fact(label="spares needed", value=_count(needed), note="hosts, to wait less than 1% of the time"))
+    return tuple(facts)
+
+
+def _count(number: float) -> str:
+    return (
+        f"{number:,.0f}"
+        if number >= 10 or number == round(number)
+        else f"{number:.1f}"
+        if number >= 0.1
+        else f"{number:.2g}"
+    )
