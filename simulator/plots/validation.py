@@ -34,15 +34,17 @@ MOST_NAMED = 40
 
 def draw(rows: Sequence[Line], axes: Axes) -> Axes:
     """Draw one point a row, the line where both agree, and a band of 20% around it; rows of one quantity."""
-    points = [line for line in rows if line.predicted and line.measured and line.scored]
+    points = [
+        (line, line.measured, line.predicted) for line in rows if line.predicted and line.measured and line.scored
+    ]
     axes.set_xscale("log")
     axes.set_yscale("log")
-    families = sorted({line.family for line in points})
+    families = sorted({line.family for line, _, _ in points})
     for index, family in enumerate(families):
-        of_family = [line for line in points if line.family == family]
+        of_family = [(measured, predicted) for line, measured, predicted in points if line.family == family]
         axes.plot(
-            [line.measured for line in of_family],
-            [line.predicted for line in of_family],
+            [measured for measured, _ in of_family],
+            [predicted for _, predicted in of_family],
             linestyle="none",
             marker=MARKS[index // len(HUES) % len(MARKS)],
             color=HUES[index % len(HUES)],
@@ -52,9 +54,9 @@ def draw(rows: Sequence[Line], axes: Axes) -> Axes:
             label=family if index < MOST_NAMED else None,
         )
     if points:
-        _diagonal(axes, points)
+        _diagonal(axes, [value for _, measured, predicted in points for value in (measured, predicted)])
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, markerscale=1.5)
-    unit = points[0].unit if points else ""
+    unit = points[0][0].unit if points else ""
     axes.set_xlabel(f"measured ({unit})")
     axes.set_ylabel(f"predicted ({unit})")
     return axes
@@ -87,8 +89,7 @@ def main_quantity(rows: Sequence[Line]) -> list[Line]:
     return [line for line in able if (line.suite, line.quantity) == key]
 
 
-def _diagonal(axes: Axes, points: Sequence[Line]) -> None:
-    values = [value for line in points for value in (line.measured, line.predicted) if value]
+def _diagonal(axes: Axes, values: Sequence[float]) -> None:
     ends = [min(values) / 1.3, max(values) * 1.3]
     axes.fill_between(
         ends,

@@ -1,0 +1,73 @@
+"""One quantity measured and predicted: a line of ``foretrain validate --csv``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+COLUMNS = (
+    "suite",
+    "id",
+    "family",
+    "group",
+    "scored",
+    "quantity",
+    "unit",
+    "measured",
+    "predicted",
+    "low",
+    "high",
+    "error",
+    "note",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    suite: str
+    id: str
+    family: str
+    group: str = ""
+    scored: bool = True
+    """Whether the source's number says something about this quantity."""
+    quantity: str
+    unit: str
+    measured: float | None
+    predicted: float | None = None
+    """None where the row cannot be expressed; `note` says why."""
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    ideal: float | None = None
+    """Time of the step at 100% MFU, which the baseline of one constant MFU starts from."""
+    generation: str = ""
+    """GPU architecture and width of its numbers, which share one constant MFU in the baseline."""
+
+    @property
+    def error(self) -> float | None:
+        """Predicted over measured, minus one; None for a probability."""
+        if self.predicted is None or not self.measured or self.quantity == "oom":
+            return None
+        return self.predicted / self.measured - 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns of the contract, in their order."""
+        return {name: int(self.scored) if name == "scored" else getattr(self, name) for name in COLUMNS}
+
+
+def csv_text(lines: Iterable[Line]) -> str:
+    """Return the lines as CSV, one a row, six significant digits."""
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in line.as_dict().items()} for line in lines)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,89 @@
+"""What the free text of a row states beyond its columns: fixed phrases and the scenario keys they mean.
+
+Phrases are names of features as frameworks print them; a text without one leaves the stack's default alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+EAGER = {"norm": "eager", "mlp": "eager", "rope": "eager", "elementwise": "eager"}
+FUSED = {"norm": "fused", "mlp": "fused", "rope": "fused", "elementwise": "fused"}
+
+
+class Phrase(NamedTuple):
+    pattern: str
+    section: str
+    means: dict[str, Any]
+
+
+PHRASES = (
+    Phrase(r"\bno compile\b|\beager\b", "stack", EAGER),
+    Phrase(r"(?<!no )\bcompile\b", "stack", FUSED),
+    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked", "loss_bytes": 1}),
+    Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),
+    Phrase(r"\basync-TP\b", "stack", {"async_tensor": "ring"}),
+    Phrase(r"\b(DeepEP|HybridEP)\b", "stack", {"moe_dispatcher": "fused"}),
+    Phrase(r"\b(EP|A2A) overlap\b", "stack", {"moe_overlap": True}),
+    Phrase(
+        r"\bno (comm(unication)? )?overlap\b|\bunoverlapped\b|\bno comm overlap\b",
+        "stack",
+        {"overlap_gradient_reduce": False, "overlap_parameter_gather": False},
+    ),
+    Phrase(
+        r"\ball overlaps? off\b",
+        "stack",
+        {
+            "overlap_gradient_reduce": False,
+            "overlap_parameter_gather": False,
+            "overlap_pipeline": False,
+            "async_tensor": "none",
+        },
+    ),
+    Phrase(r"fragmentation", "stack", {"expandable_segments": False}),
+    Phrase(r"expandable_segments", "stack", {"expandable_segments": True}),
+    Phrase(
+        r"no fp32 master|params, grads and Adam states bf16",
+        "training",
+        {"states": {"weights": "bf16", "gradients": "bf16", "master": "none", "moments": "bf16"}},
+    ),
+    Phrase(r"\b8-bit AdamW\b|\bpaged 8-bit\b", "training", {"optimizer": "adam-8bit"}),
+    Phrase(r"optimizer offload|optimizer/activation offload", "training", {"offload": {"optimizer": "100%"}}),
+    Phrase(r"activation offload", "training", {"offload": {"activations": "100%"}}),
+    Phrase(r"tokens are dropped", "moe", {"capacity": 1}),
+    Phrase(r"forced?[- ]balance", "moe", {"imbalance": 1}),
+    Phrase(r"\bw/o MTP\b", "model", {"mtp": 0}),
+    Phrase(r"\bw/ MTP\b", "model", {"mtp": 1}),
+)
+KERNELS = (
+    Phrase(r"^torch\b", "stack", {"attention": "unfused", "softmax": "eager"}),
+    Phrase(r"^fused\b", "stack", {"attention": "unfused"}),
+    Phrase(r"^flash_attentionv1", "stack", {"attention": "flash-1"}),
+    Phrase(r"^flash_attention2", "stack", {"attention": "flash-2"}),
+    Phrase(r"\bRMS kernel\b", "stack", {"norm": "fused"}),
+)
+
+LATENT = re.compile(r"MLA q_lora/kv_lora/nope/rope/v\s*=\s*(\d+)/(\d+)/(\d+)/(\d+)/(\d+)")
+WINDOW = re.compile(r"(alternating )?sliding window (\d+)")
+SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover (\d+) GPUs")
+PIPELINE_MICROBATCHES = re.compile(r"\b(\d+) micro-?batches\b")
+OTHER_LAYERS = re.compile(r"every[- ]other[- ]layer")
+
+
+def said(section: str, text: str, kernel: str = "") -> dict[str, Any]:
+    """Return the keys of `section` that the text states; a later phrase of the list wins."""
+    keys: dict[str, Any] = {}
+    for phrase in _found(text, kernel):
+        if phrase.section == section:
+            for key, value in phrase.means.items():
+                keys[key] = keys[key] | value if isinstance(keys.get(key), dict) else value
+    return keys
+
+
+def _found(text: str, kernel: str) -> Iterator[Phrase]:
+    if kernel:
+        yield Phrase("", "stack", {"norm": "eager"})
+        yield from (phrase for phrase in KERNELS if re.search(phrase.pattern, kernel))
+    yield from (phrase for phrase in PHRASES if re.search(phrase.pattern, text, re.IGNORECASE))

@@ -1,0 +1,119 @@
+"""A published run -> lines of the result: step time, memory in the row's own kind and unit, P(out of memory)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simulator.errors import ForetrainError
+from simulator.units import Bytes, Seconds
+from simulator.validation import baseline, rules
+from simulator.validation.expression import InexpressibleError
+from simulator.validation.lines import Line
+from simulator.validation.rows import expression
+from simulator.validation.suites.base import Predictor, Row
+
+if TYPE_CHECKING:
+    from simulator.scenario import Scenario
+
+SUITE, STEP_TIME, MEMORY, OOM = "runs", "step_time_s", "mem_gb", "oom"
+UNITS = {"GB": 1e9, "GiB": 2.0**30}
+KINDS = {"allocated": "allocated", "active": "allocated", "reserved": "reserved", "process": "process"}
+"""Kind of a row's memory -> kind predicted; active bytes are those of live tensors, as allocated ones are."""
+
+
+class Memory(Protocol):
+    """The peak of one step on the worst stage, as three programs would report it."""
+
+    @property
+    def allocated_bytes(self) -> Bytes: ...
+    @property
+    def reserved_bytes(self) -> Bytes: ...
+    @property
+    def process_bytes(self) -> Bytes: ...
+    @property
+    def p_fits(self) -> float: ...
+
+
+class Prediction(Protocol):
+    """What is predicted of one scenario."""
+
+    @property
+    def step_time_s(self) -> Seconds: ...
+    @property
+    def time_low_s(self) -> Seconds: ...
+    @property
+    def time_high_s(self) -> Seconds: ...
+    @property
+    def memory(self) -> Memory: ...
+
+
+def lines(row: Row, predictor: Predictor) -> Iterator[Line]:
+    """Yield a line for each quantity that the row measured; the reason instead of a prediction if it has none."""
+    answers: dict[str, dict[str, Any]] = {}
+    try:
+        scenario, prediction, notes = predict(row, predictor)
+        answers = _answers(row, scenario, prediction)
+    except (InexpressibleError, ForetrainError) as error:
+        notes = (" ".join(str(error).split()),)
+    for quantity, unit, measured in measurements(row):
+        yield Line(
+            suite=SUITE,
+            id=row.text("id"),
+            family=row.text("family"),
+            group=row.text("group"),
+            scored=quantity != STEP_TIME or row.text("score_time") in ("", "1", "1.0"),
+            quantity=quantity,
+            unit=unit,
+            measured=measured,
+            note="; ".join(notes),
+            **answers.get(quantity, {}),
+        )
+
+
+def measurements(row: Row) -> tuple[tuple[str, str, float | None], ...]:
+    """Return quantity, unit and value of everything that the row measured; an empty step time if that is nothing."""
+    values = (
+        (STEP_TIME, "s", step_time(row)),
+        (MEMORY, row.text("memory_unit") or "GB", row.real("mem_gb")),
+        (OOM, "1", row.real("oom")),
+    )
+    return tuple(value for value in values if value[2] is not None) or values[:1]
+
+
+def step_time(row: Row) -> Seconds | None:
+    """Return the step as measured, or as tokens a second on each GPU and the batch give it."""
+    if time := row.real("step_time_s"):
+        return time
+    rate, gpus, sequence = row.real("tokens_per_s_per_gpu"), row.real("gpus"), row.real("seq")
+    batch = row.real("global_batch")
+    return batch * sequence / (rate * gpus) if rate and gpus and sequence and batch else None
+
+
+def predict(row: Row, predictor: Predictor) -> tuple[Scenario, Prediction, tuple[str, ...]]:
+    """Return the scenario of the row and its prediction; the fastest that fits where the microbatch is left open."""
+    from simulator.scenario import from_dict
+
+    said = expression(row)
+    tried = [(scenario := from_dict(plain), predictor(scenario)) for plain in said.scenarios]
+    scenario, prediction = min(tried, key=lambda pair: (pair[1].memory.p_fits < 0.5, pair[1].step_time_s))
+    chosen = (f"microbatch {scenario.training.microbatch}: fastest that fits",) if len(tried) > 1 else ()
+    return scenario, prediction, (*said.notes, *chosen)
+
+
+def _answers(row: Row, scenario: Scenario, prediction: Prediction) -> dict[str, dict[str, Any]]:
+    kind = KINDS.get(row.text("memory_kind") or rules.memory_kind(), "")
+    unit = UNITS.get(row.text("memory_unit") or "GB")
+    answers: dict[str, dict[str, Any]] = {
+        STEP_TIME: {
+            "predicted": prediction.step_time_s,
+            "low": prediction.time_low_s,
+            "high": prediction.time_high_s,
+            "ideal": baseline.ideal(scenario),
+            "generation": baseline.generation(scenario),
+        },
+        OOM: {"predicted": 1 - prediction.memory.p_fits},
+    }
+    if kind and unit:
+        answers[MEMORY] = {"predicted": getattr(prediction.memory, f"{kind}_bytes") / unit}
+    return answers

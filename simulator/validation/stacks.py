@@ -1,0 +1,87 @@
+"""Which software stack a row ran on: the entry that claims its framework and year, changed as the row states."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+from simulator import catalog
+from simulator.validation import phrases
+from simulator.validation.suites.base import Row
+
+GENERIC = "generic"
+UNFUSED = "unfused"
+MEGATRON_CORE = ("megatron", "megatron-bridge", "nemo")
+"""Frameworks that are Megatron-Core or built on it, and interleave their pipelines."""
+PATTERN = re.compile(r"(?P<framework>.+):(?P<first>\d{4})-(?P<last>\d{4})")
+
+
+class Choice(NamedTuple):
+    stack: dict[str, Any]
+    name: str
+    framework: str
+    year: int
+    notes: tuple[str, ...]
+
+    @property
+    def interleaves(self) -> bool:
+        """Return whether pipelines are interleaved unless told otherwise."""
+        return self.framework in MEGATRON_CORE and self.year >= 2023
+
+
+class Claim(NamedTuple):
+    framework: str
+    first: int
+    last: int
+    name: str
+
+    def distance(self, year: int) -> int:
+        """Return how many years lie between `year` and the years claimed."""
+        return max(self.first - year, year - self.last, 0)
+
+
+def stack(row: Row) -> Choice:
+    """Return the stack section of the row."""
+    framework, year = row.text("stack"), row.whole("year") or 0
+    name, notes = nearest(framework, year)
+    text = "; ".join((row.text("precision"), row.text("overlap"), row.text("notes")))
+    stated = phrases.said("stack", text, row.text("kernel"))
+    return Choice({"base": name, **_attention(row, name), **stated}, name, framework, year, notes)
+
+
+def nearest(framework: str, year: int) -> tuple[str, tuple[str, ...]]:
+    """Return the entry that claims the framework in that year, in the nearest year, or the generic one; and say so."""
+    of_framework = [claim for claim in claims() if claim.framework == framework]
+    if not of_framework:
+        return GENERIC, (f"stack generic: no entry for {framework or 'an unnamed framework'}",)
+    best = min(of_framework, key=lambda claim: (claim.distance(year), claim.last - claim.first, claim.name))
+    return best.name, (f"stack {best.name}: nearest to {framework} {year}",) if best.distance(year) else ()
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Return what the entries of the catalog claim, as written in their `matches`."""
+    return tuple(
+        Claim(match["framework"], int(match["first"]), int(match["last"]), name)
+        for name in catalog.names("stack")
+        for pattern in catalog.entry("stack", name).get("matches", ())
+        if (match := PATTERN.fullmatch(pattern))
+    )
+
+
+@cache
+def fact(name: str, key: str, default: str) -> str:
+    """Return what the entry `name`, or the entry it is based on, says about `key`."""
+    entry = catalog.entry("stack", name)
+    if key in entry:
+        return str(entry[key])
+    return fact(entry["base"], key, default) if "base" in entry else default
+
+
+def _attention(row: Row, name: str) -> dict[str, str]:
+    """Return the kernel where the row contradicts the stack; a generation follows from stack and GPU."""
+    flash, usual = row.text("flash_attention"), fact(name, "attention", "newest")
+    if not flash or (flash != "0") == (usual != UNFUSED):
+        return {}
+    return {"attention": UNFUSED if flash == "0" else "newest"}
