@@ -124,11 +124,23 @@ class Topology(ABC):
         crossed = sum(source // tier.hosts != destination // tier.hosts for tier in self.tiers(hosts, nics_per_host))
         return max(0, 2 * crossed - 1)
 
+    def link(self, one: str, other: str) -> tuple[int, int] | None:
+        """Return the bundle ``("link", ...)`` between two nodes by name, where the fabric is not a hierarchy."""
+        return None
+
     def routes(self, graph: nx.Graph, source: Hashable, destination: Hashable) -> list[list[Hashable]]:
         """Return the equal-cost routes between two ends of the graph."""
         import networkx as nx
 
         return list(nx.all_shortest_paths(graph, source, destination))
+
+
+def numbered(name: str, kind: str) -> int:
+    """Return the number in a name such as ``router/3``."""
+    found, _, number = name.partition("/")
+    if found != kind or not number.isdigit():
+        raise ValueError(f"expected {kind}/N, found {name!r}")
+    return int(number)
 
 
 def ends(hosts: int, per_host: int, name: str = "nic") -> list[tuple[str, int, int]]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-from topologies.base import Bundle, Count, Counts, Topology, ends
+from topologies.base import Bundle, Count, Counts, Topology, ends, numbered
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -81,6 +81,9 @@ class Dragonfly(Topology):
         return self.bandwidth * (
             1 if first // routers == second // routers else _joins(routers, links, groups, pair)[first, second]
         )
+
+    def link(self, one: str, other: str) -> tuple[int, int]:
+        return numbered(one, "router"), numbered(other, "router")
 
     def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
         if source == destination:

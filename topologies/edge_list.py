@@ -80,6 +80,12 @@ class EdgeList(Topology):
         one, other = (graph.graph["order"][number] for number in bundle.at)
         return graph.edges[one, other]["bandwidth"]
 
+    def link(self, one: str, other: str) -> tuple[int, int] | None:
+        graph, ends = self._fabric(), (_node(one), _node(other))
+        if ends not in graph.edges:
+            return None
+        return graph.nodes[ends[0]]["number"], graph.nodes[ends[1]]["number"]
+
     def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
         import networkx as nx
 

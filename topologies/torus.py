@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-from topologies.base import Bundle, Count, Counts, Topology, ends
+from topologies.base import Bundle, Count, Counts, Topology, ends, numbered
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -70,6 +70,9 @@ class Torus(Topology):
 
     def capacity(self, bundle: Bundle, hosts: int, nics_per_host: int) -> float:
         return (nics_per_host if bundle.tier == "nic" else self.cables(hosts, nics_per_host)) * self.bandwidth
+
+    def link(self, one: str, other: str) -> tuple[int, int]:
+        return numbered(one, "router"), numbered(other, "router")
 
     def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
         return 0 if source == destination else len(self.path(source, destination, hosts))

@@ -36,8 +36,12 @@ class Channel:
     """One way through the scale-up switch, beyond what the software constants hold."""
     bottleneck: str = "scale-up"
     """The class of links that sets ``scale_out_bandwidth``."""
+    scale_up_pair: BytesPerSecond | None = None
+    """What two GPUs of a mesh have between them; all of it where a switch joins them."""
     fabric: str = "nvlink4"
-    """Entry of ``calibration/links.yaml`` that describes the scale-up links."""
+    """Entry ``fabrics`` of ``calibration/links.yaml`` that describes the scale-up links."""
+    network: str = "infiniband"
+    """Entry ``networks`` of ``calibration/links.yaml`` that describes the scale-out network."""
     scale_up_factor: Number = 1.0
     """Measured over predicted bandwidth inside a domain, from a user's calibration."""
     scale_out_factor: Number = 1.0

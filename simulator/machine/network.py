@@ -1,0 +1,241 @@
+"""The network of a cluster: what each axis of a layout gets of it, and what links carry in a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from simulator.errors import ScenarioError
+from simulator.machine import traffic
+from simulator.machine.channel import Channel
+from simulator.machine.collectives.links import fabric_of, network_of
+from simulator.machine.fault import Fault, factors, slowest
+from simulator.machine.hardware import Host
+from simulator.machine.placement import Placement
+from simulator.machine.routing import exchange_loads, fabric, fullest, loads
+from simulator.units import Bytes, BytesPerSecond, Count, Number, Seconds, Share
+from topologies.base import Bundle, Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkCalibration:
+    """Measured over predicted, from a user's own nccl-tests logs."""
+
+    scale_up: Number = 1.0
+    scale_out: Number = 1.0
+    latency: Number = 1.0
+
+
+class Carried(NamedTuple):
+    """What one group of an axis sends in a step."""
+
+    channel: Channel
+    nbytes: Bytes
+    """Through the NIC share of each GPU (``collectives.wire_bytes``); over its scale-up links inside a host."""
+    pattern: Literal["ring", "exchange"] = "ring"
+    scale_up_bytes: Bytes = 0.0
+    """Over the scale-up links of each GPU, where the group spans hosts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkLoad:
+    """What a class of links carries in one direction."""
+
+    name: str
+    count: Count
+    bandwidth: BytesPerSecond
+    """Of one link."""
+    mean_bytes: Bytes
+    peak_bytes: Bytes
+    """Of the busiest link."""
+
+    def busy(self, duration: Seconds) -> Share:
+        """Return the share of `duration` that the busiest link is busy."""
+        return self.peak_bytes / self.bandwidth / duration if duration > 0 else 0.0
+
+
+class Network:
+    """A cluster's links. Channels are found by the size and stride of an axis, and kept."""
+
+    def __init__(
+        self,
+        host: Host,
+        hosts: int,
+        topology: Topology,
+        placement: Placement | None = None,
+        faults: Sequence[Fault] = (),
+        calibration: NetworkCalibration | None = None,
+    ) -> None:
+        placement = placement or Placement()
+        self.host, self.hosts, self.faults = host, hosts, tuple(faults)
+        self.calibration = calibration or NetworkCalibration()
+        self.gpus = hosts * host.gpus
+        self.network = network_of(host.fabric)
+        up = host.scale_up.bandwidth or host.gpu.scale_up
+        self.scale_up_bandwidth = up
+        if topology.scale_up:
+            self.topology = topology.resolved(up, 0.0)
+            self.nics, self.hosts_per_domain = host.gpus, hosts
+        else:
+            self.topology = topology.resolved(host.nic_bandwidth, self.network.switch_latency)
+            self.nics, self.hosts_per_domain = host.nics, max(1, host.scale_up.domain // host.gpus)
+        try:
+            self.order = placement.order(hosts)
+            self.fabric_hosts = placement.fabric_hosts(hosts)
+            tiers = self.topology.tiers(self.fabric_hosts, self.nics)
+            self.fabric = fabric(
+                self.topology,
+                self.fabric_hosts,
+                self.nics,
+                factors(self.faults, self.topology, tiers, self.fabric_hosts),
+            )
+        except ValueError as error:
+            raise ScenarioError(f"cluster.topology: {error}") from None
+        self._channels: dict[tuple[int, int], Channel] = {}
+        self._ring_loads: dict[tuple[int, int], dict[Bundle, float]] = {}
+
+    @property
+    def slow(self) -> float:
+        """Return the factor on compute time of the slowest host."""
+        return slowest(self.faults)
+
+    def channel(self, size: int, stride: int = 1) -> Channel:
+        """Return what one group of an axis gets while all its groups run: `size` ranks, `stride` apart."""
+        if (size, stride) not in self._channels:
+            self._channels[size, stride] = self._channel(size, stride)
+        return self._channels[size, stride]
+
+    def graph(self) -> nx.Graph:
+        """Return the fabric switch by switch, for drawings and small fabrics."""
+        return self.topology.graph(self.fabric_hosts, self.host.gpus, self.nics)
+
+    def groups(self, size: int, stride: int) -> list[traffic.Group]:
+        """Return the folded groups of an axis."""
+        return list(
+            traffic.groups(
+                size,
+                stride,
+                gpus=self.gpus,
+                gpus_per_host=self.host.gpus,
+                hosts_per_domain=self.hosts_per_domain,
+                order=self.order,
+            )
+        )
+
+    def loads(self, carried: Sequence[Carried]) -> tuple[LinkLoad, ...]:
+        """Return what each class of links carries, scale-up first, then from the NICs up."""
+        up = sum(c.nbytes if c.channel.inside_host else c.scale_up_bytes for c in carried)
+        found = [
+            LinkLoad(
+                name="scale-up",
+                count=self.gpus,
+                bandwidth=self.scale_up_bandwidth,
+                mean_bytes=up,
+                peak_bytes=up,
+            )
+        ]
+        amounts: dict[Bundle, float] = {}
+        for one in carried:
+            if one.channel.inside_host:
+                continue
+            boundary = one.nbytes * one.channel.ranks_per_host
+            for bundle, load in self._pattern_loads(one.channel, one.pattern).items():
+                amounts[bundle] = amounts.get(bundle, 0.0) + load * boundary
+        return (*found, *self._classes(amounts))
+
+    def _classes(self, amounts: dict[Bundle, float]) -> list[LinkLoad]:
+        wire = self.topology.bandwidth
+        if not self.fabric.tiers:
+            found = []
+            for name in dict.fromkeys(bundle.tier for bundle in amounts):
+                shares = [a / self.fabric.capacity(b) * wire for b, a in amounts.items() if b.tier == name]
+                mean, peak = sum(shares) / len(shares), max(shares)
+                found.append(LinkLoad(name=name, count=len(shares), bandwidth=wire, mean_bytes=mean, peak_bytes=peak))
+            return found
+        classes = []
+        for tier in self.fabric.tiers:
+            units = -(-self.fabric_hosts // tier.hosts)
+            links = max(1, round(tier.bandwidth / wire))
+            ours = [a / tier.bandwidth * wire for b, a in amounts.items() if b.tier == tier.name and b.up]
+            peak = max(
+                (a / self.fabric.capacity(b) * wire for b, a in amounts.items() if b.tier == tier.name), default=0
+            )
+            classes.append(
+                LinkLoad(
+                    name=tier.name,
+                    count=units * links,
+                    bandwidth=wire,
+                    mean_bytes=sum(ours) / units,
+                    peak_bytes=peak,
+                )
+            )
+        return classes
+
+    def _channel(self, size: int, stride: int) -> Channel:
+        if size * stride > self.gpus or size < 1 or stride < 1:
+            raise ScenarioError(f"an axis of {size} ranks, {stride} apart, needs more than {self.gpus} GPUs")
+        groups = self.groups(size, stride)
+        widest = max(groups, key=lambda group: len(group.domains))
+        inside = len(widest.domains) <= 1
+        bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
+        kind = "" if bridged else self.host.gpu.scale_up_kind
+        link = self.host.host_link or self.host.gpu.host_link
+        channel = Channel(
+            ranks=size,
+            stride=stride,
+            ranks_per_host=widest.largest,
+            hosts=len(widest.domains),
+            scale_up_bandwidth=link if bridged or not self.scale_up_bandwidth else self.scale_up_bandwidth,
+            scale_up_pair=None if bridged else self.host.gpu.scale_up_pair,
+            fabric=fabric_of(kind, "" if bridged else self.host.gpu.architecture),
+            network=self.host.fabric,
+            scale_up_factor=self.calibration.scale_up,
+            scale_out_factor=self.calibration.scale_out,
+            latency_factor=self.calibration.latency,
+        )
+        return channel if inside else self._across(channel, groups, widest)
+
+    def _across(self, channel: Channel, groups: list[traffic.Group], widest: traffic.Group) -> Channel:
+        nics = self.nics * self.hosts_per_domain * channel.ranks_per_host / (self.host.gpus * self.hosts_per_domain)
+        ring = loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
+        self._ring_loads[channel.ranks, channel.stride] = ring
+        slowest = fullest(self.fabric, ring, nics)
+        assert slowest is not None, "a group on several hosts sends something"
+        spread = self._exchange(groups)
+        out = max(g * (w.ranks - g) / w.ranks for w in [widest] for g in [w.largest])
+        exchange = fullest(self.fabric, spread, nics / out)
+        return replace(
+            channel,
+            scale_out_bandwidth=slowest[0],
+            exchange_bandwidth=math.inf if exchange is None else exchange[0] * out,
+            bottleneck=slowest[1].tier,
+            latency=2 * self.host.nic_latency + self._switches(ring, widest) * self.topology.latency,
+        )
+
+    def _switches(self, ring: dict[Bundle, float], widest: traffic.Group) -> int:
+        """Return the switches between the two neighbours that are furthest apart."""
+        if self.fabric.tiers:
+            return 2 * len({bundle.tier for bundle in ring}) - 1
+        pairs = [(here, there) for here, there, _ in traffic.ring(widest)][:64]
+        return max(self.topology.switches_crossed(*pair, self.fabric_hosts, self.nics) for pair in pairs)
+
+    def _exchange(self, groups: list[traffic.Group]) -> dict[Bundle, float]:
+        if self.fabric.tiers:
+            return exchange_loads(self.fabric, groups, self.hosts_per_domain)
+        return loads(self.fabric, (flow for group in groups for flow in traffic.exchange(group)))
+
+    def _pattern_loads(self, channel: Channel, pattern: str) -> dict[Bundle, float]:
+        """Return the load of each bundle when one group sends 1 across a domain's boundary."""
+        size, stride = channel.ranks, channel.stride
+        self.channel(size, stride)
+        if pattern == "ring":
+            return self._ring_loads[size, stride]
+        groups = self.groups(size, stride)
+        largest = max(group.largest for group in groups)
+        out = largest * (size - largest) / size
+        return {bundle: load / out for bundle, load in self._exchange(groups).items()}
