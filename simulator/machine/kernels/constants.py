@@ -1,19 +1,197 @@
-"""The measured constants of a GPU's kernels, from the catalog, inherited where a GPU was never measured."""
+"""The measured constants of a GPU's kernels, and who inherits them.
+
+One entry an architecture, and one a GPU where the same architecture behaves otherwise (a lower power limit). A GPU that
+was never measured takes its architecture's; an architecture that was never measured takes the middle of the measured
+ones, scaled by the best matrix product anyone published for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from simulator import catalog, units
+from simulator.units import Number, Seconds, Share
 
 if TYPE_CHECKING:
     from simulator.machine.hardware import Gpu
 
 
 @dataclass(frozen=True, kw_only=True)
+class GemmConstants:
+    """Matrix products; see `simulator.machine.kernels.gemm`."""
+
+    start: Seconds
+    """Start and end of a kernel: launch on the device, prologue, epilogue."""
+    issue: Seconds
+    """Time the library takes to issue a product, which a stream of small ones cannot beat."""
+    memory: Share
+    """Delivered over nominal memory bandwidth."""
+    rate: Mapping[str, Share]
+    """Rate of an infinitely wide tile over the peak, by precision."""
+    ramp: Mapping[str, Number]
+    """Depth at which a tile has spent as long filling its pipeline as multiplying, by precision."""
+    edge: Number
+    """Width of a tile that moves its operands as long as it multiplies them."""
+    overlap: Number
+    """Exponent of the sum of multiplying and moving: 1 one after the other, infinite all at once."""
+    tail: Share
+    """Share of the last, partly filled wave of tiles that is waited for."""
+    split: Number
+    """Passes over the fp32 partial results for each part that the depth is split into."""
+    accumulate: Share
+    """Rate of a product that adds itself into an fp32 gradient over one that writes."""
+    unaligned: Mapping[int, Share]
+    """Rate where a contiguous size is divisible by no more than this many elements."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionConstants:
+    """One attention kernel in one precision; see `simulator.machine.kernels.attention`."""
+
+    forward: Mapping[int, Share]
+    """Rate over the peak by head size."""
+    backward: Mapping[int, Share]
+    start: Number
+    """Keys whose time a block of queries takes to start and end."""
+    start_backward: Number
+    causal: Share
+    """Rate of masked over unmasked blocks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnfusedConstants:
+    """Attention as two batched products and passes over the scores."""
+
+    passes: Number
+    """Forward passes over scores of two bytes by the kernels between the products."""
+    mask_passes: Number
+    """More of them where the mask is a kernel of its own."""
+    backward: Number
+    """Backward over forward passes."""
+    unaligned: Number
+    """Time of a batched product whose head size is no multiple of 8, over an aligned one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElementwiseConstants:
+    """Memory-bound kernels: shares of nominal memory bandwidth and the time of an empty kernel."""
+
+    start: Seconds
+    fused: Share
+    eager: Share
+    optimizer: Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchConstants:
+    """Time between the starts of empty kernels."""
+
+    stream: Seconds
+    graphs: Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
 class KernelConstants:
-    """Placeholder until the tables are in."""
+    """All constants of one GPU."""
+
+    gemm: GemmConstants
+    attention: Mapping[str, Mapping[str, AttentionConstants]]
+    """By kernel and precision."""
+    newest: str
+    """The best attention kernel the architecture has."""
+    unfused: UnfusedConstants
+    elementwise: ElementwiseConstants
+    launch: LaunchConstants
+    spread: Share
+    """How far a kernel time is typically off: measured GPU, measured architecture, or neither."""
 
 
 def kernel_constants(gpu: Gpu) -> KernelConstants:
-    """Return the constants of `gpu`."""
-    return KernelConstants()
+    """Return the constants of `gpu`: its own, else its architecture's, else the middle of all that were measured."""
+    gemm, attention, memory = (_merged(_table(name), gpu) for name in ("gemm", "attention", "memory-bound"))
+    return KernelConstants(
+        gemm=gemm_constants(gemm | {"rate": _rates(gpu, _table("gemm"), gemm["rate"])}),
+        attention={kernel: attention_constants(entry) for kernel, entry in attention["kernels"].items()},
+        newest=attention["newest"],
+        unfused=UnfusedConstants(**_numbers(attention["unfused"])),
+        elementwise=ElementwiseConstants(**_numbers(memory["elementwise"])),
+        launch=LaunchConstants(**_numbers(memory["launch"])),
+        spread=_spread(_table("gemm"), gpu),
+    )
+
+
+def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
+    """Return the constants that an entry of `gemm.yaml` says."""
+    unaligned = {int(pieces): float(share) for pieces, share in entry["unaligned"].items()}
+    scalars = {key: value for key, value in entry.items() if not isinstance(value, dict)}
+    return GemmConstants(
+        rate=_numbers(entry["rate"]), ramp=_numbers(entry["ramp"]), unaligned=unaligned, **_numbers(scalars)
+    )
+
+
+def attention_constants(entry: Mapping[str, Any]) -> Mapping[str, AttentionConstants]:
+    """Return the constants of one kernel of `attention.yaml`, by precision."""
+    return {
+        dtype: AttentionConstants(
+            forward={int(size): float(share) for size, share in values["forward"].items()},
+            backward={int(size): float(share) for size, share in values["backward"].items()},
+            **_numbers({key: value for key, value in values.items() if not isinstance(value, dict)}),
+        )
+        for dtype, values in entry.items()
+    }
+
+
+@lru_cache
+def _table(name: str) -> dict[str, Any]:
+    return catalog.entry("calibration", name)
+
+
+def _merged(table: Mapping[str, Any], gpu: Gpu) -> dict[str, Any]:
+    """Return the default entry, overlaid by the architecture's and by the GPU's own."""
+    merged = cast("dict[str, Any]", table["default"])
+    for overlay in (table["architectures"].get(gpu.architecture), table["gpus"].get(gpu.name)):
+        merged = _overlaid(merged, overlay or {})
+    return merged
+
+
+def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    deeper = {key: _overlaid(below[key], value) for key, value in above.items() if isinstance(below.get(key), dict)}
+    return {**below, **above, **deeper}
+
+
+def _rates(gpu: Gpu, table: Mapping[str, Any], merged: Mapping[str, str]) -> dict[str, str]:
+    """Return the rates by precision, inherited with what is known about the GPU.
+
+    A part of a measured architecture that has less power for its peak runs slower by a power of that ratio; a part of
+    an unmeasured one is given the best product anyone published, which on measured parts is the wide-tile rate (0.97
+    of it on A100, 1.04 on H100).
+    """
+    own = table["gpus"].get(gpu.name, {}).get("rate", {})
+    architecture = table["architectures"].get(gpu.architecture, {})
+    rates = dict(merged)
+    for dtype in rates.keys() - own.keys():
+        if dtype in architecture.get("rate", {}):
+            rates[dtype] = str(float(rates[dtype]) * _power_factor(gpu, table))
+        elif dtype in gpu.best_matmul:
+            rates[dtype] = str(gpu.best_matmul[dtype] / gpu.peak[dtype])
+    return rates
+
+
+def _power_factor(gpu: Gpu, table: Mapping[str, Any]) -> float:
+    watts_per_teraflop = gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
+    ratio = watts_per_teraflop / float(table["watts_per_teraflop"][gpu.architecture])
+    return float(min(1.0, ratio ** float(table["power_exponent"])))
+
+
+def _spread(table: Mapping[str, Any], gpu: Gpu) -> Share:
+    level = (
+        "gpu" if gpu.name in table["gpus"] else "architecture" if gpu.architecture in table["architectures"] else "none"
+    )
+    return float(table["spread"][level])
+
+
+def _numbers(values: Mapping[str, str]) -> dict[str, float]:
+    return {key: units.parse(text, "s" if text.endswith("s") else "number") for key, text in values.items()}
