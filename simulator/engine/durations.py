@@ -33,9 +33,8 @@ class Durations:
 
     def _price(self, work: Work) -> Seconds:
         if isinstance(work, Gemm):
-            alone = gemm.time(
-                self.gpu, work.m, work.n, work.k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate
-            )
+            m, n, k = (max(1, round(size)) for size in (work.m, work.n, work.k))
+            alone = gemm.time(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
             return work.count * alone / self.stack.gemm_factor
         if isinstance(work, Core):
             return attention.time(
@@ -47,6 +46,7 @@ class Durations:
                 keys=work.keys,
                 head_size=work.head_size,
                 value_size=work.value_size,
+                causal=work.causal,
                 window=work.window,
                 backward=work.backward,
                 kernel=work.kernel,

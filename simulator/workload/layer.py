@@ -217,17 +217,21 @@ class Layer:
             queries = shape.training.sequence_length
         else:
             queries = shape.queries
+        whole = queries == shape.training.sequence_length
+        # Context ranks take a piece from each end of the sequence, so that each sees half of the keys in the mean.
+        keys = shape.training.sequence_length if whole else shape.training.sequence_length // 2
         return Core(
             batch=shape.training.microbatch,
             heads=heads,
             kv_heads=kv_heads,
             queries=queries,
-            keys=shape.training.sequence_length,
+            keys=keys,
             head_size=self.model.query_size,
             value_size=self.model.value_size,
             window=shape.window,
             kernel=shape.kernel,
             dtype=shape.wide,
+            causal=whole,
             dropout=self.model.dropout > 0,
         )
 

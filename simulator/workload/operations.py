@@ -38,6 +38,7 @@ class Core(NamedTuple):
     window: int | None
     kernel: str
     dtype: str
+    causal: bool = True
     backward: bool = False
     dropout: bool = False
 
