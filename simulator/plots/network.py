@@ -15,7 +15,17 @@ SIZE = (9.0, 4.8)
 WIDTH = 10.0
 LOAD = (colours.PALE_GREY, colours.ORANGE, colours.VERMILLION)
 """Colours of links from idle over half busy to always busy."""
-SCALE_UP = ("scale-up", "nvlink", "nvswitch")
+SCALE_UP = "scale-up"
+ABOVE = {"nic": "switch", "leaf": "spine", "spine": "core", "local": "group", "global": "groups", "torus": "torus"}
+"""What the links of a class lead to, going up."""
+WORDS = {
+    SCALE_UP: "scale-up, inside a host",
+    "leaf": "leaf to spine",
+    "spine": "spine to core",
+    "local": "router to router, in a group",
+    "global": "group to group",
+    "torus": "neighbour to neighbour",
+}
 DRAWN = (8, 4, 3, 2)
 """Hosts, leaves, spines, cores that stand for all of them."""
 
@@ -27,15 +37,17 @@ def applies(result: Result) -> bool:
 def draw(result: Result, axes: Axes) -> Axes:
     """Draw hosts at the bottom and a row of switches for each class of links, coloured by how busy it is."""
     links = list(result.step.links)
-    inside = links[0] if links and links[0]["name"] in SCALE_UP else None
+    inside = links[0] if links and links[0]["name"] == SCALE_UP else None
     outside = [link for link in links if link is not inside]
     _hosts(axes, inside)
     for tier, link in enumerate(outside, start=1):
-        _tier(axes, tier, link)
-    for place, link in enumerate(links):
-        _legend(axes, place - 0.02 if inside else place + 0.5, link, first=place == 0)
+        following = outside[tier]["name"] if tier < len(outside) else ""
+        _tier(axes, tier, link, following)
+        _legend(axes, tier - 0.5, link, f"nic to {_switch(link, following)}" if link["name"] == "nic" else "")
+    if inside:
+        _legend(axes, -0.18, inside)
     axes.set_xlim(-1.0, WIDTH + 6.2)
-    axes.set_ylim(-0.75, len(outside) + 0.45)
+    axes.set_ylim(-0.75, max(len(outside), 2) + 0.45)
     axes.set_axis_off()
     axes.set_title(_title(links))
     return axes
@@ -64,11 +76,12 @@ def _hosts(axes: Axes, inside: dict[str, Any] | None) -> None:
     axes.text(WIDTH / 2, -0.52, "hosts with their GPUs", ha="center", va="top", fontsize=9)
 
 
-def _tier(axes: Axes, tier: int, link: dict[str, Any]) -> None:
+def _tier(axes: Axes, tier: int, link: dict[str, Any], following: str) -> None:
     """Draw the switches of `tier` and the links down from them."""
     from matplotlib.patches import FancyBboxPatch
 
-    above, below = _places(tier), _places(tier - 1)
+    alone = tier == 1 and not following
+    above, below = [WIDTH / 2] if alone else _places(tier), _places(tier - 1)
     bottom = tier - 1 + (0.04 if tier == 1 else 0.11)
     for place, x in enumerate(below):
         uplinks = [above[place * len(above) // len(below)]] if tier == 1 else above
@@ -78,18 +91,16 @@ def _tier(axes: Axes, tier: int, link: dict[str, Any]) -> None:
         box = FancyBboxPatch((x - 0.62, tier - 0.11), 1.24, 0.22, boxstyle="round,pad=0,rounding_size=0.05")
         box.set(facecolor=colours.PAPER, edgecolor=colours.DARK_GREY, linewidth=1.0, zorder=3)
         axes.add_patch(box)
-        axes.text(x, tier - 0.005, _above(link["name"], tier), ha="center", va="center", fontsize=8, zorder=4)
+        axes.text(x, tier - 0.005, _switch(link, following), ha="center", va="center", fontsize=8, zorder=4)
 
 
-def _legend(axes: Axes, height: float, link: dict[str, Any], *, first: bool) -> None:
+def _legend(axes: Axes, height: float, link: dict[str, Any], words: str = "") -> None:
     """Write beside the links what they are, how many, how fast, and how busy."""
     from matplotlib.patches import Rectangle
 
     left, busy = WIDTH + 0.9, min(max(link["busy_share"], 0.0), 1.0)
-    height = (
-        height - 0.16 if first and link["name"] in SCALE_UP else height - 0.48 if link["name"] in SCALE_UP else height
-    )
-    axes.text(left, height + 0.17, link["name"], va="center", fontsize=10, weight="bold")
+    words = words or WORDS.get(link["name"], link["name"])
+    axes.text(left, height + 0.17, words, va="center", fontsize=10, weight="bold")
     counted = f"{prefixed(link['count'])} links of {rate(link['bandwidth_bytes_per_s'])}"
     axes.text(left, height - 0.01, counted, va="center", fontsize=9)
     axes.add_patch(Rectangle((left, height - 0.2), 3.0, 0.09, color=colours.FAINT))
@@ -108,14 +119,16 @@ def _load(busy: float) -> Any:
     return LinearSegmentedColormap.from_list("load", LOAD)(busy)
 
 
-def _above(name: str, tier: int) -> str:
-    """Return the switch at the upper end of a class of links: ``leaf-spine`` ends at a spine."""
-    known = {"nic": "leaf", "host-leaf": "leaf"}
-    return known.get(name) or (name.rpartition("-")[2] if "-" in name else f"tier {tier}")
+def _switch(link: dict[str, Any], following: str) -> str:
+    """Return what is at the upper end of `link`: where the next class begins at a leaf, a leaf."""
+    if link["name"] == "nic" and following:
+        return "leaf" if following == "leaf" else "router"
+    return ABOVE.get(link["name"], link["name"])
 
 
 def _title(links: list[dict[str, Any]]) -> str:
     if not links:
         return "No links"
     busiest = max(links, key=lambda link: link["busy_share"])
-    return f"Busiest: {busiest['name']}, {percent(busiest['busy_share'])} of the step"
+    name = WORDS.get(busiest["name"], busiest["name"])
+    return f"Busiest links: {name}, {percent(busiest['busy_share'])} of the step"

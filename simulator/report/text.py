@@ -118,8 +118,13 @@ def _bar(share: float) -> str:
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
+def plain(words: str) -> str:
+    """Return `words` without control characters, which could move the cursor of a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in words)
+
+
 def _text(words: str, style: str = "") -> Text:
-    """Return text that means itself: no markup, no control characters."""
+    """Return text that means itself, without markup."""
     from rich.text import Text
 
-    return Text("".join(letter if letter.isprintable() else " " for letter in words), style=style)
+    return Text(plain(words), style=style)

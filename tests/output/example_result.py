@@ -151,10 +151,10 @@ def _step() -> StepResult:
             ("delivered", 400.0e12),
         ),
         links=(
-            {"name": "nvlink", "count": 16384, "bandwidth_bytes_per_s": 450e9, "busy_share": 0.17, "bytes": 4.9e11},
+            {"name": "scale-up", "count": 16384, "bandwidth_bytes_per_s": 450e9, "busy_share": 0.17, "bytes": 4.9e11},
             {"name": "nic", "count": 16384, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.09, "bytes": 2.9e10},
-            {"name": "leaf-spine", "count": 16384, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.12, "bytes": 3.9e10},
-            {"name": "spine-core", "count": 2341, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.61, "bytes": 2.0e11},
+            {"name": "leaf", "count": 16384, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.12, "bytes": 3.9e10},
+            {"name": "spine", "count": 2341, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.61, "bytes": 2.0e11},
         ),
     )
 
