@@ -12,6 +12,7 @@ from typing import Any
 
 from simulator.convert.architectures import architectures
 from simulator.convert.architectures.base import Architecture, Plain
+from simulator.convert.shape import REQUIRED, complete, short
 
 ACTIVATIONS = {
     "silu": "silu",
@@ -23,34 +24,12 @@ ACTIVATIONS = {
     "relu": "relu",
     "relu2": "squared-relu",
 }
-REQUIRED = ("layers", "hidden", "heads", "vocabulary")
-DEFAULTS: Plain = {
-    "gated": True,
-    "tied": False,
-    "norm": "rmsnorm",
-    "norm_bias": True,
-    "norms": 2,
-    "final_norm": True,
-    "parallel": False,
-    "activation": "silu",
-    "bias": "none",
-    "qk_norm": "none",
-    "sinks": False,
-    "embedding_norm": False,
-    "positions": "rope",
-    "max_positions": 2048,
-    "dropout": 0.0,
-    "attention": "full",
-    "experts": None,
-    "mtp": 0,
-}
-EXPERT_DEFAULTS = {"shared": 0, "dense_layers": 0, "every": 1, "router_bias": False}
 
 
 def read(text: str) -> Plain:
     """Return the `model` section that the configuration `text` describes, without keys that have their default."""
     config = _configuration(text)
-    return _short(_model(_architecture(config), config))
+    return short(_model(_architecture(config), config))
 
 
 def ignored(text: str) -> list[str]:
@@ -76,39 +55,6 @@ def write(model: Mapping[str, Any], name: str | None = None) -> str:
         except (ValueError, TypeError, KeyError):
             continue
     raise ValueError("no architecture of Hugging Face that is known here has this shape")
-
-
-def complete(model: Mapping[str, Any]) -> Plain:
-    """Return `model` with numbers as numbers and every default filled in; keys without meaning are left out."""
-    whole = DEFAULTS | {key: _value(value) for key, value in model.items()}
-    for key in REQUIRED:
-        if not isinstance(whole.get(key), int):
-            raise ValueError(f"{key}: expected a whole number")
-    whole["ffn"] = whole.get("ffn") or 4 * whole["hidden"]
-    whole["kv_heads"] = whole.get("kv_heads") or whole["heads"]
-    whole["head_size"] = whole.get("head_size") or whole["hidden"] // whole["heads"]
-    if whole["experts"] is not None:
-        whole["experts"] = EXPERT_DEFAULTS | whole["experts"]
-    attention = whole["attention"]
-    if isinstance(attention, dict):
-        kind = attention.get("kind", "window")
-        defaults = {"mla": {"q_rank": 0}, "window": {"full_every": 0}}.get(kind, {})
-        whole["attention"] = "full" if kind == "full" else defaults | attention | {"kind": kind}
-        if kind == "mla":
-            whole.pop("kv_heads"), whole.pop("head_size")
-    if whole["positions"] != "learned":
-        whole.pop("max_positions")
-    if whole["norm"] == "rmsnorm":
-        whole.pop("norm_bias")
-    return whole
-
-
-def _short(whole: Mapping[str, Any]) -> Plain:
-    model = {key: value for key, value in whole.items() if key not in DEFAULTS or DEFAULTS[key] != value}
-    if experts := model.get("experts"):
-        kept = {k: v for k, v in experts.items() if k not in EXPERT_DEFAULTS or EXPERT_DEFAULTS[k] != v}
-        model["experts"] = kept
-    return model
 
 
 def _configuration(text: str) -> Plain:
@@ -141,7 +87,13 @@ def _model(architecture: Architecture, config: Mapping[str, Any]) -> Plain:
     for ours, value in architecture.fixed.items():
         if "." not in ours or not ours.startswith("experts") or "experts" in model:
             _put(model, ours, value)
-    for ours, value in architecture.read(config).items():
+    try:
+        beyond = architecture.read(config)
+    except KeyError as error:
+        raise ValueError(f"{error.args[0]}: missing from the configuration") from None
+    except (TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"one of {', '.join(architecture.reads)} cannot be read: {error}") from None
+    for ours, value in beyond.items():
         _put(model, ours, value)
     if "count" not in model.get("experts", {"count": 1}):
         del model["experts"]
@@ -206,17 +158,3 @@ def _find(whole: Mapping[str, Any], ours: str) -> Any:
         return whole.get(section)
     inner = whole.get(section)
     return inner.get(key) if isinstance(inner, dict) else None
-
-
-def _value(value: Any) -> Any:
-    """Return text as the number or truth that it spells."""
-    if isinstance(value, dict):
-        return {key: _value(inner) for key, inner in value.items()}
-    if not isinstance(value, str):
-        return value
-    if value in ("true", "false"):
-        return value == "true"
-    try:
-        return float(value[:-1]) / 100 if value.endswith("%") else int(value)
-    except ValueError:
-        return value
