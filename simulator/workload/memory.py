@@ -1,0 +1,104 @@
+"""How much memory each stage needs at its peak, part by part, and whether that fits.
+
+peak = state + buffers + what is kept x microbatches in flight + the larger of the loss head and the backward of
+one layer, at the worst moment of the schedule's own order; the stage with the largest peak decides. Allocated is
+what tensors take; reserved is what the caching allocator holds for them; process is what the driver shows, with
+CUDA context, NCCL and library workspaces. Imbalance of experts and memory of CUDA graphs are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from simulator.units import Bytes, Share
+from simulator.workload import fits
+from simulator.workload.holdings import Holding, holdings
+from simulator.workload.layout import Chunk, Parallelism
+from simulator.workload.memory_range import between
+from simulator.workload.model import Model
+from simulator.workload.stack import Stack
+from simulator.workload.stage_peak import offloaded, peak
+from simulator.workload.stages import Case, Content, by_stage
+from simulator.workload.training import Training
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryEstimate:
+    """Field by field what a result says of memory, with the range and the verdict."""
+
+    capacity_bytes: Bytes
+    usable_bytes: Bytes
+    peak_bytes: Bytes
+    """Allocated and overhead of the worst stage."""
+    low_bytes: Bytes
+    high_bytes: Bytes
+    allocated_bytes: Bytes
+    reserved_bytes: Bytes
+    process_bytes: Bytes
+    p_fits: Share
+    host_peak_bytes: Bytes
+    """Host memory that offloaded state takes on one host."""
+    worst_stage: int
+    stages: tuple[dict[str, float], ...]
+    verdict: Literal["fits", "tight", "oom"]
+
+
+def estimate(
+    model: Model,
+    stack: Stack,
+    parallelism: Parallelism,
+    training: Training,
+    *,
+    data: int,
+    microbatches: int,
+    chunks: Sequence[Chunk],
+    usable: Bytes,
+    capacity: Bytes,
+    gpus_per_host: int = 8,
+) -> MemoryEstimate:
+    """Return the peak of every stage and whether the worst one fits in `usable` bytes."""
+    case = Case(model, stack, parallelism, training, data, microbatches)
+    contents = by_stage(case, chunks)
+    moments = tuple(
+        holdings(parallelism.schedule, stage, parallelism.pipeline, microbatches) for stage in range(len(contents))
+    )
+    stages = _stages(case, contents, moments)
+    peaks = [sum(parts.values()) for parts in stages]
+    worst = peaks.index(max(peaks))
+    low, high = between(case, contents[worst], moments[worst], peaks[worst])
+    overhead = stages[worst]["overhead"]
+    allocated = peaks[worst] - overhead
+    reserved = max(allocated, min(allocated * stack.reserved_factor, usable - overhead))
+    fragments = parallelism.schedule.chunks_per_stage > 1 and not stack.expandable_segments
+    p_fits = fits.chance(peaks[worst], usable, fragments=fragments, half_range=(high - low) / 2 / peaks[worst])
+    return MemoryEstimate(
+        capacity_bytes=capacity,
+        usable_bytes=usable,
+        peak_bytes=peaks[worst],
+        low_bytes=low,
+        high_bytes=high,
+        allocated_bytes=allocated,
+        reserved_bytes=reserved,
+        process_bytes=reserved + overhead,
+        p_fits=p_fits,
+        host_peak_bytes=gpus_per_host * max(offloaded(case, held) for held in contents),
+        worst_stage=worst,
+        stages=tuple(
+            {f"{name}_bytes": nbytes for name, nbytes in parts.items()} | {"peak_bytes": total}
+            for parts, total in zip(stages, peaks, strict=True)
+        ),
+        verdict=fits.verdict(p_fits),
+    )
+
+
+def _stages(
+    case: Case, contents: tuple[tuple[Content, ...], ...], moments: tuple[tuple[Holding, ...], ...]
+) -> list[dict[str, float]]:
+    """Return the named parts of each stage at its peak; stages of equal content and order are counted once."""
+    seen: dict[tuple, dict[str, float]] = {}
+    for key in zip(contents, moments, strict=True):
+        if key not in seen:
+            seen[key] = peak(case, *key)
+    return [seen[key] for key in zip(contents, moments, strict=True)]
