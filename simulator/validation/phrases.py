@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-EAGER = {"norm": "eager", "mlp": "eager", "rope": "eager", "elementwise": "eager"}
-FUSED = {"norm": "fused", "mlp": "fused", "rope": "fused", "elementwise": "fused"}
+EAGER = {"mlp": "eager", "rope": "eager", "elementwise": "eager"}
+COMPILED = {"mlp": "fused", "rope": "fused", "elementwise": "fused", "repeats_keys": False}
 
 
 class Phrase(NamedTuple):
@@ -20,8 +20,6 @@ class Phrase(NamedTuple):
 
 
 PHRASES = (
-    Phrase(r"\bno compile\b|\beager\b", "stack", EAGER),
-    Phrase(r"(?<!no )\bcompile\b", "stack", FUSED),
     Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked", "loss_bytes": 1}),
     Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),
     Phrase(r"\basync-TP\b", "stack", {"async_tensor": "ring"}),
@@ -82,8 +80,13 @@ def said(section: str, text: str, kernel: str = "") -> dict[str, Any]:
     return keys
 
 
+def compiled(text: str) -> bool | None:
+    """Return whether the text says that layers were compiled or run eagerly; None where it says neither."""
+    if re.search(r"\bno compile\b|\beager\b", text, re.IGNORECASE):
+        return False
+    return True if re.search(r"\bcompiled?\b", text, re.IGNORECASE) else None
+
+
 def _found(text: str, kernel: str) -> Iterator[Phrase]:
-    if kernel:
-        yield Phrase("", "stack", {"norm": "eager"})
-        yield from (phrase for phrase in KERNELS if re.search(phrase.pattern, kernel))
+    yield from (phrase for phrase in KERNELS if re.search(phrase.pattern, kernel))
     yield from (phrase for phrase in PHRASES if re.search(phrase.pattern, text, re.IGNORECASE))

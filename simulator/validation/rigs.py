@@ -11,7 +11,7 @@ from simulator.validation.expression import InexpressibleError
 from simulator.validation.suites.base import Row
 
 REFERENCE = "NVIDIA"
-NETWORKS = (r"omni-?path", r"\befa\b", r"\broce", r"infiniband|\bib\b")
+NETWORKS = (r"omni-?path", r"\befa", r"\broce", r"infiniband|\bib\b")
 
 
 class Rig(NamedTuple):

@@ -158,6 +158,14 @@ def host_group(gpus_per_host: int, tensor: int, data: int) -> int:
     return max(min(gpus_per_host // tensor, data), 1)
 
 
+def compiled(precision: str) -> bool:
+    """Frameworks that run layers eagerly unless told otherwise do so, except in fp8.
+
+    ``compile`` is off by default in torchtitan; its fp8 recipes need the compiler to fuse the casts.
+    """
+    return precision in ("fp8", "mxfp8", "nvfp4")
+
+
 def memory_kind() -> str:
     """A peak whose kind is not given is reserved memory.
 

@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from simulator import catalog
-from simulator.validation import phrases
+from simulator.validation import phrases, rules
 from simulator.validation.suites.base import Row
 
 GENERIC = "generic"
 UNFUSED = "unfused"
+EAGER = "-eager"
+"""Ending of an entry that runs layers eagerly where the one without it compiles them."""
 MEGATRON_CORE = ("megatron", "megatron-bridge", "nemo")
 """Frameworks that are Megatron-Core or built on it, and interleave their pipelines."""
 PATTERN = re.compile(r"(?P<framework>.+):(?P<first>\d{4})-(?P<last>\d{4})")
@@ -44,17 +46,18 @@ class Claim(NamedTuple):
 def stack(row: Row) -> Choice:
     """Return the stack section of the row."""
     framework, year = row.text("stack"), row.whole("year") or 0
-    name, notes = nearest(framework, year)
+    entry, notes = nearest(framework, year)
     text = "; ".join((row.text("precision"), row.text("overlap"), row.text("notes")))
+    name, layers = _layers(entry, phrases.compiled(text), row.text("precision_name"))
     stated = phrases.said("stack", text, row.text("kernel"))
-    return Choice({"base": name, **_attention(row, name), **stated}, name, framework, year, notes)
+    return Choice({"base": name, **layers, **_attention(row, name), **stated}, name, framework, year, notes)
 
 
 def nearest(framework: str, year: int) -> tuple[str, tuple[str, ...]]:
     """Return the entry that claims the framework in that year, in the nearest year, or the generic one; and say so."""
     of_framework = [claim for claim in claims() if claim.framework == framework]
     if not of_framework:
-        return GENERIC, (f"stack generic: no entry for {framework or 'an unnamed framework'}",)
+        return GENERIC, (f"stack {GENERIC}: no entry for {framework or 'an unnamed framework'}",)
     best = min(of_framework, key=lambda claim: (claim.distance(year), claim.last - claim.first, claim.name))
     return best.name, (f"stack {best.name}: nearest to {framework} {year}",) if best.distance(year) else ()
 
@@ -77,6 +80,16 @@ def fact(name: str, key: str, default: str) -> str:
     if key in entry:
         return str(entry[key])
     return fact(entry["base"], key, default) if "base" in entry else default
+
+
+def _layers(name: str, compiled: bool | None, precision: str) -> tuple[str, dict[str, Any]]:
+    """Return the entry with layers compiled or eager as the row says, and what differs from it."""
+    eager = f"{name}{EAGER}"
+    if eager in catalog.names("stack"):
+        return (name if (rules.compiled(precision) if compiled is None else compiled) else eager), {}
+    if compiled is None:
+        return name, {}
+    return name, phrases.COMPILED if compiled else phrases.EAGER
 
 
 def _attention(row: Row, name: str) -> dict[str, str]:

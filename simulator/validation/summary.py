@@ -35,6 +35,11 @@ class Quantity:
     baseline: Mapping[str, Errors]
     """What one constant MFU reaches, by family and in all (the empty name)."""
     groups: Mapping[str, Ranking]
+    """Of layouts that compete, where the rows are runs."""
+    sizes: Mapping[str, Errors]
+    """By size class, where the rows are kernels."""
+    size_means: Mapping[str, Mapping[str, float]]
+    """The means over families within each size class."""
     coverage: Coverage | None
 
 
@@ -80,17 +85,19 @@ def _quantity(suite: str, name: str, lines: Sequence[Line], mfu: Mapping[str, fl
     scored = [line for line in lines if (line.suite, line.quantity) == (suite, name) and line.scored and line.measured]
     known = [line for line in scored if line.predicted is not None]
     families = {family: _errors(group) for family, group in _by_family(known).items()}
+    sizes = {} if suite == "runs" else _by_group(known)
     least = SMALLEST_FAMILY.get(suite, SMALLEST_CELL)
-    large = [figures for figures in families.values() if figures.count >= least]
     return Quantity(
         suite=suite,
         name=name,
         rows=len(scored),
         total=_errors(known) if known else None,
         families=families,
-        means=_means(large),
+        means=_means(families.values(), least),
         baseline=_rival(known, mfu),
         groups=_groups(known) if suite == "runs" else {},
+        sizes={name: _errors(group) for name, group in sizes.items()},
+        size_means={name: means for name, group in sizes.items() if (means := _means(_family_errors(group), least))},
         coverage=_coverage(known),
     )
 
@@ -99,7 +106,12 @@ def _errors(lines: Sequence[Line]) -> Errors:
     return scores.errors([line.measured for line in lines], [line.predicted for line in lines])  # type: ignore[misc]
 
 
-def _means(families: Sequence[Errors]) -> dict[str, float]:
+def _family_errors(lines: Sequence[Line]) -> list[Errors]:
+    return [_errors(family) for family in _by_family(lines).values()]
+
+
+def _means(figures: Iterable[Errors], least: int) -> dict[str, float]:
+    families = [family for family in figures if family.count >= least]
     if not families:
         return {}
     return {
@@ -124,14 +136,10 @@ def _rival(lines: Sequence[Line], mfu: Mapping[str, float]) -> dict[str, Errors]
 
 
 def _groups(lines: Sequence[Line]) -> dict[str, Ranking]:
-    groups: dict[str, list[Line]] = {}
-    for line in lines:
-        if line.group:
-            groups.setdefault(line.group, []).append(line)
     return {
         name: scores.ranking([line.measured for line in group], [line.predicted for line in group])  # type: ignore[misc]
-        for name, group in sorted(groups.items())
-        if len(group) >= SMALLEST_GROUP
+        for name, group in _by_group(lines).items()
+        if name and len(group) >= SMALLEST_GROUP
     }
 
 
@@ -157,3 +165,10 @@ def _by_family(lines: Iterable[Line]) -> dict[str, list[Line]]:
     for line in lines:
         families.setdefault(line.family, []).append(line)
     return dict(sorted(families.items()))
+
+
+def _by_group(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.group, []).append(line)
+    return dict(sorted(groups.items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,12 +64,11 @@ def _quantity(quantity: Quantity, summary: Summary) -> Iterator[RenderableType]:
     rows.append(["all", *_figures(quantity.total), *_rival(rival.get(""))])
     if means := quantity.means:
         least = SMALLEST_FAMILY.get(quantity.suite, SMALLEST_CELL)
-        rows.append(
-            [f"mean of families >= {least}", f"{means['families']:.0f}"]
-            + [_percent(means[key]) for key in ("median", "mape", "p90")]
-            + [""]
-        )
-    yield _grid((26, *[7] * 5, *([9, 7] if rival else [])), "l" + "r" * (len(head) - 1), rows, head)
+        rows.append([f"mean of families >= {least}", *_mean(means)])
+        rows += [[f"  {name}", *_mean(figures)] for name, figures in quantity.size_means.items()]
+    rows += [[name, *_figures(errors)] for name, errors in quantity.sizes.items()]
+    rows = [[*row, *[""] * (len(head) - len(row))] for row in rows]
+    yield _grid((28 if rival else 36, *[7] * 5, *([9, 7] if rival else [])), "l" + "r" * (len(head) - 1), rows, head)
     if rankings := list(quantity.groups.values()):
         rho = [ranking.spearman for ranking in rankings]
         regret, top3 = ([getattr(ranking, key) for ranking in rankings] for key in ("regret", "top3"))
@@ -89,7 +88,7 @@ def _quantity(quantity: Quantity, summary: Summary) -> Iterator[RenderableType]:
 def _fits(summary: Summary) -> RenderableType:
     head = ["family", "n", "oom", "right", "found", "tight", "right when sure", "Brier"]
     families = sorted(summary.fits.items(), key=lambda item: (not item[0], item[0]))
-    return _grid((26, 6, 6, 7, 7, 7, 8, 7), "lrrrrrrr", [[name or "all", *_fit(fit)] for name, fit in families], head)
+    return _grid((28, 6, 6, 7, 7, 7, 8, 7), "lrrrrrrr", [[name or "all", *_fit(fit)] for name, fit in families], head)
 
 
 def _figures(errors: Errors) -> list[str]:
@@ -98,6 +97,10 @@ def _figures(errors: Errors) -> list[str]:
         *(_percent(value) for value in (errors.median, errors.mape, errors.p90)),
         _signed(errors.bias),
     ]
+
+
+def _mean(means: Mapping[str, float]) -> list[str]:
+    return [f"{means['families']:.0f}", *(_percent(means[key]) for key in ("median", "mape", "p90"))]
 
 
 def _rival(errors: Errors | None) -> list[str]:

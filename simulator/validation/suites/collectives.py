@@ -1,0 +1,118 @@
+"""Collectives as nccl-tests prints them: time or bus bandwidth by size, on one host or many."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import ClassVar
+
+from simulator import units
+from simulator.machine import collectives, hardware
+from simulator.machine.channel import Channel
+from simulator.machine.collectives.base import Operation, bus_factor
+from simulator.machine.hardware import Gpu, Host, ScaleUp
+from simulator.machine.network import Network
+from simulator.validation import rigs
+from simulator.validation.expression import InexpressibleError
+from simulator.validation.suites.base import Row
+from simulator.validation.suites.kernels import Answer, Kernels
+from topologies.fat_tree import FatTree
+
+OPERATIONS: dict[str, Operation] = {
+    "all_reduce": "all_reduce",
+    "all_gather": "all_gather",
+    "reduce_scatter": "reduce_scatter",
+    "alltoall": "all_to_all",
+    "all_to_all": "all_to_all",
+    "broadcast": "broadcast",
+    "sendrecv": "send",
+    "p2p_copy": "send",
+}
+ALGORITHMS = {"Ring": "ring", "Ring (NVLS off)": "ring", "NVLS": "nvls", "NVLSTree": "nvls-tree", "Tree": "tree"}
+CARDS = re.compile(r"(\d+)x(\d+)\s?G(?:b|bps|b/s)?\b")
+PEAK = "peak (large)"
+LARGE = 2.0**34
+"""Bytes of a message that is all bandwidth."""
+MIB = 2.0**20
+SIZES = ((MIB, "below 1 MiB"), (32 * MIB, "1 to 32 MiB"), (512 * MIB, "32 to 512 MiB"))
+
+
+class Collectives(Kernels):
+    kind: ClassVar[str] = "collectives"
+    prefix: ClassVar[str] = "collective"
+    columns: ClassVar[frozenset[str]] = frozenset({"gpu", "nodes", "gpus", "collective", "bytes", "busbw_gbs"})
+    numbers: ClassVar[frozenset[str]] = frozenset({"nodes", "gpus", "time_us", "busbw_gbs"})
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"busbw_gbs"})
+
+    def family(self, row: Row) -> str:
+        nodes, gpus = row.whole("nodes"), row.whole("gpus")
+        rig = f"{nodes} x {gpus // nodes}" if nodes and gpus else row.text("network")
+        return f"{row.text('gpu')}, {rig}, {row.text('collective')}"
+
+    def answer(self, row: Row, gpu: Gpu) -> Answer:
+        operation = OPERATIONS.get(row.text("collective"))
+        if operation is None:
+            raise InexpressibleError(f"there is no model of {row.text('collective')}")
+        nbytes = size(row)
+        if nbytes is None:
+            raise InexpressibleError("the size is not a number of bytes")
+        channel = _channel(row, gpu, operation)
+        known, asked = collectives.algorithms(), ALGORITHMS.get(row.text("algo"), "auto")
+        seconds = collectives.time(operation, nbytes, channel, asked if asked in known else "auto")
+        measured = self.measurement(row)
+        if measured[0] == "busbw_gbs":
+            return Answer(*measured, nbytes * bus_factor(operation, channel.ranks) / seconds / 1e9)
+        return Answer(*measured, seconds * 1e6)
+
+    def measurement(self, row: Row) -> tuple[str, str, float | None]:
+        if (time := row.real("time_us")) and row.text("bytes") != PEAK:
+            return "time_us", "us", time
+        return "busbw_gbs", "GB/s", row.real("busbw_gbs")
+
+    def size_class(self, row: Row) -> str:
+        nbytes = size(row)
+        if nbytes is None:
+            return ""
+        place = "one host" if row.whole("nodes") == 1 else "many hosts"
+        return f"{place}, {next((name for limit, name in SIZES if nbytes < limit), '512 MiB and above')}"
+
+
+def size(row: Row) -> float | None:
+    """Return the bytes of the buffer; a very large one where the row gives the bandwidth it tends to."""
+    text = row.text("bytes")
+    if text == PEAK:
+        return LARGE
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) and float(text) > 0 else None
+
+
+def _channel(row: Row, gpu: Gpu, operation: Operation) -> Channel:
+    nodes, gpus = row.whole("nodes"), row.whole("gpus")
+    if nodes is None or gpus is None or gpus % nodes:
+        raise InexpressibleError("the numbers of hosts and of GPUs a host are not stated")
+    if gpus < 2:
+        raise InexpressibleError("one GPU communicates with nobody")
+    cards = CARDS.search(row.text("network"))
+    nics, rate = (int(cards[1]), float(cards[2])) if cards else (None, None)
+    found = _network(gpu, gpus // nodes, nodes, nics, rate, row.text("network"))
+    if operation != "send":
+        return found.channel(gpus)
+    return found.channel(2, 1 if nodes == 1 else gpus // nodes)
+
+
+@lru_cache(maxsize=256)
+def _network(gpu: Gpu, size: int, nodes: int, nics: int | None, rate: float | None, network: str) -> Network:
+    numbers = {"gpus_per_node": size, "nics": nics, "nic_gbps": rate}
+    row = Row(
+        line=0,
+        texts={"network": network},
+        numbers={name: float(value) for name, value in numbers.items() if value is not None},
+    )
+    near = rigs.nearest(gpu.name, row)
+    host = hardware.host(near.name) if near else _plain(gpu, size)
+    cards = {"nics": nics, "nic_bandwidth": units.parse(f"{rate:g}Gbps", "B/s")} if nics and rate else {}
+    return Network(replace(host, gpus=size, **cards), nodes, FatTree())  # type: ignore[arg-type]
+
+
+def _plain(gpu: Gpu, size: int) -> Host:
+    return Host(gpu=gpu, gpus=size, scale_up=ScaleUp(domain=size, bandwidth=gpu.scale_up))
