@@ -158,7 +158,7 @@ def _scenarios() -> list[tuple[str, ...]]:
     """Return the shipped scenarios and the name that each file gives itself."""
     from simulator import shipped
 
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in shipped.names():
         text = shipped.find(name).read_text(encoding="utf-8")
         title = next((line for line in text.splitlines() if line.startswith("name:")), "name:")

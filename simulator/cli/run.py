@@ -51,12 +51,13 @@ def command(
       foretrain run mine.yaml --out mine/       report, plots, trace and JSON
       foretrain run mine.yaml --json --fail-under mfu=0.4
     """
+    path = shipped.find(scenario)
     from simulator.report.threshold import misses
     from simulator.scenario import read
     from simulator.simulation import simulate
 
     changes = [*(overrides or ()), *_given("runs", runs), *_given("seed", seed)]
-    asked = read(shipped.find(scenario), overrides=changes, catalogs=catalogs or ())
+    asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
         result = simulate(asked)
     missed = misses(result, fail_under or ())

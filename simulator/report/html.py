@@ -26,7 +26,9 @@ def write(result: Result) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
     word, sentence = verdict(result)
     drawn = {name for name, module in gallery.pictures().items() if module.applies(result)}
     told = [

@@ -1,4 +1,4 @@
-"""A whole Result as the simulator would return it: Llama 3.1 405B on 16,384 H100, with made-up but plausible numbers."""
+"""A whole Result as the simulator would return it: Llama 3.1 405B on 16,384 H100, its numbers made up."""
 
 from __future__ import annotations
 

@@ -1,0 +1,98 @@
+"""Every picture draws on axes that are given, returns them, and shows what the result says."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from simulator.plots import gallery
+from simulator.results import Result, Span
+
+NAMES = sorted(gallery.pictures())
+
+
+def test_there_is_a_picture_for_each_question() -> None:
+    asked = {"waterfall", "pipeline", "memory_by_stage", "wall_clock", "finish_dates", "network"}
+    assert asked <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_picture_draws_on_empty_axes_and_returns_them(name: str, result: Result) -> None:
+    module = gallery.pictures()[name]
+    axes = Figure().add_subplot()
+    assert module.applies(result)
+    assert module.draw(result, axes) is axes
+    assert axes.has_data() or axes.patches
+    assert axes.get_title(loc="left") or axes.get_title()
+
+
+def test_pictures_that_apply_can_be_drawn(any_result: Result) -> None:
+    with gallery.style():
+        for name, module in gallery.pictures().items():
+            if module.applies(any_result):
+                gallery.figure(name, any_result).draw_without_rendering()
+
+
+def test_pictures_without_data_do_not_apply(result: Result) -> None:
+    empty = replace(
+        result,
+        memory=None,
+        spans=(),
+        step=replace(result.step, waterfall=(), links=()),
+        run=replace(result.run, samples=(), parts_s={"train": 1.0}),
+    )
+    assert not any(module.applies(empty) for module in gallery.pictures().values())
+
+
+def test_memory_has_a_bar_for_each_part_of_each_stage(result: Result) -> None:
+    axes = gallery.pictures()["memory_by_stage"].draw(result, Figure().add_subplot())
+    assert result.memory is not None
+    assert sum(patch.get_height() for patch in axes.patches) == pytest.approx(
+        sum(stage["peak_bytes"] for stage in result.memory.stages) / 2**30
+    )
+
+
+def test_waterfall_falls_from_the_peak_to_what_is_delivered(result: Result) -> None:
+    axes = gallery.pictures()["waterfall"].draw(result, Figure().add_subplot())
+    peak, *causes, delivered = (patch.get_width() for patch in axes.patches)
+    assert peak - sum(causes) == pytest.approx(delivered)
+    assert axes.patches[-2].get_x() == pytest.approx(delivered)
+
+
+def test_pipeline_draws_what_a_stage_computes_and_leaves_the_bubble_blank(result: Result) -> None:
+    spans = (
+        Span(track="stage 0 compute", name="F0", start=0.0, duration=1.0),
+        Span(track="stage 1 compute", name="F0", start=1.0, duration=1.0),
+        Span(track="stage 0 pipeline", name="send", start=1.0, duration=0.1, kind="pipeline"),
+        Span(track="stage 1 compute", name="B0", start=2.0, duration=2.0),
+        Span(track="stage 0 compute", name="B0", start=4.0, duration=2.0),
+    )
+    axes = gallery.pictures()["pipeline"].draw(replace(result, spans=spans), Figure().add_subplot())
+    boxes = {drawn.get_label(): len(drawn.get_paths()) for drawn in axes.collections}
+    assert boxes == {"forward": 2, "backward": 2}
+    assert [text.get_text() for text in axes.texts] == ["0"] * 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_svg_is_well_formed_and_the_same_every_time(name: str, result: Result) -> None:
+    drawn = gallery.svg(name, result)
+    assert ElementTree.fromstring(drawn).tag.endswith("svg")
+    assert drawn == gallery.svg(name, result)
+
+
+def test_save_writes_png_and_svg(result: Result, tmp_path: Path) -> None:
+    written = gallery.save(result, tmp_path / "plots")
+    assert {path.name for path in written} == {f"{name}.{suffix}" for name in NAMES for suffix in ("png", "svg")}
+    assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_drawing_leaves_the_settings_of_the_caller_alone(result: Result) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    gallery.svg("waterfall", result)
+    assert dict(matplotlib.rcParams) == before
