@@ -54,7 +54,7 @@ def parallelism(row: Row, size: Degrees, stack: Choice, gpus_per_host: int, micr
         section["sequence"] = sequence
     if size.pipeline > 1:
         section["schedule"] = schedule(row, size, stack, microbatches)
-    return section | _shard(row, size, gpus_per_host)
+    return section | _shard(row, size, gpus_per_host) | _split(row, section, stack)
 
 
 def schedule(row: Row, size: Degrees, stack: Choice, microbatches: int) -> dict[str, Any]:
@@ -71,8 +71,7 @@ def schedule(row: Row, size: Degrees, stack: Choice, microbatches: int) -> dict[
     return {"kind": INTERLEAVED, "chunks": chunks} if chunks and chunks > 1 else {"kind": PLAIN}
 
 
-def split(row: Row, section: dict[str, Any], stack: Choice) -> dict[str, str]:
-    """Return the split rule for the stack section where layers do not divide over the chunks."""
+def _split(row: Row, section: dict[str, Any], stack: Choice) -> dict[str, str]:
     layers = row.whole("layers")
     parts = section["pipeline"] * section.get("schedule", {}).get("chunks", 1)
     uneven = layers is not None and layers % parts

@@ -53,7 +53,7 @@ def _sections(
     parallelism = layouts.parallelism(row, size, stack, gpus_per_host, batch // (size.data * microbatch))
     layers_a_stage = (row.whole("layers") or size.pipeline) // size.pipeline
     return {
-        "stack": stack.stack | layouts.split(row, parallelism, stack),
+        "stack": stack.stack,
         "parallelism": parallelism,
         "training": batches.training(row, batch, microbatch, layers_a_stage),
     }

@@ -1,0 +1,131 @@
+"""A row of a table of kernels is predicted by the kernel model, with the row's own shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simulator.machine import hardware
+from simulator.machine.kernels import attention, elementwise, gemm
+from simulator.validation import files
+from simulator.validation.lines import Line
+
+
+def line(folder: Path, header: str, cells: str) -> Line:
+    path = folder / "kernels.csv"
+    path.write_text(f"{header}\n{cells}\n", encoding="utf-8")
+    (found,) = files.lines([files.read(path)], lambda scenario: pytest.fail("kernels need no scenario"))
+    return found
+
+
+GEMM = "gpu,dtype,groups,m,n,k,time_us,op,note"
+ATTENTION = "gpu,impl,dtype,head_dim,causal,pass_,seqlen,batch,heads,tflops"
+MEMORY = "gpu,op,dtype,bytes_moved,time_us,achieved_gbs"
+COLLECTIVE = "gpu,nodes,gpus,network,collective,algo,bytes,time_us,busbw_gbs"
+A100 = hardware.gpu("a100-sxm-80gb")
+
+
+def test_a_matrix_product(tmp_path: Path) -> None:
+    found = line(tmp_path, GEMM, "A100 SXM,fp16,1,4096,8192,1024,300,dense,")
+    assert (found.suite, found.family, found.group) == ("gemm", "A100 SXM fp16", "m >= 1024")
+    assert (found.quantity, found.unit, found.measured) == ("time_us", "us", 300.0)
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, dtype="fp16"))
+    assert found.scored
+
+
+def test_a_weight_gradient_adds_in_fp32(tmp_path: Path) -> None:
+    found = line(tmp_path, GEMM, "A100 SXM,bf16,1,4096,8192,1024,300,layout NT accum=True out=fp32,")
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, accumulate=True))
+
+
+def test_grouped_products(tmp_path: Path) -> None:
+    found = line(tmp_path, GEMM, "A100 SXM,bf16,20,512,8192,1024,300,grouped,")
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 512, 8192, 1024, groups=20))
+    assert found.group == "m < 1024"
+
+
+def test_the_best_shape_of_a_search_is_not_scored(tmp_path: Path) -> None:
+    assert not line(tmp_path, GEMM, "A100 SXM,bf16,1,512,512,512,9,,best of a search; not typical").scored
+
+
+def test_an_unknown_gpu_is_the_reason(tmp_path: Path) -> None:
+    found = line(tmp_path, GEMM, "Abacus,bf16,1,512,512,512,9,,")
+    assert found.predicted is None
+    assert found.note == "no GPU named 'Abacus' in the catalog"
+
+
+def test_attention_is_scored_by_its_rate(tmp_path: Path) -> None:
+    found = line(tmp_path, ATTENTION, "A100 SXM,FA2,bf16,128,True,fwd+bwd,4096,4,16,180")
+    shape = {"batch": 4, "heads": 16, "queries": 4096, "keys": 4096, "head_size": 128}
+    seconds = sum(attention.time(A100, **shape, backward=back, kernel="flash-2") for back in (False, True))
+    assert found.quantity == "tflops"
+    assert found.predicted == pytest.approx(3.5 * 4 * 4 * 16 * 4096**2 * 128 / 2 / seconds / 1e12)
+
+
+def test_a_kernel_without_a_model_is_the_reason(tmp_path: Path) -> None:
+    found = line(tmp_path, ATTENTION, "A100 SXM,Triton,bf16,128,True,fwd,4096,4,16,180")
+    assert found.note == "there is no model of the Triton kernel"
+
+
+def test_a_memory_bound_kernel_by_its_bytes(tmp_path: Path) -> None:
+    found = line(tmp_path, MEMORY, "A100 SXM,residual add,fp16,201326592,112,1797")
+    assert found.predicted == pytest.approx(1e6 * elementwise.time(A100, 201326592.0))
+    assert (found.quantity, found.measured) == ("time_us", 112.0)
+
+
+def test_a_copy_without_a_size_by_its_bandwidth(tmp_path: Path) -> None:
+    found = line(tmp_path, MEMORY, "A100 SXM,BabelStream Copy,,,,1610")
+    assert found.quantity == "achieved_gbs"
+    assert found.predicted is not None
+    assert found.predicted < A100.memory_bandwidth / 1e9
+
+
+def test_bytes_that_are_not_stated_are_the_reason(tmp_path: Path) -> None:
+    assert (
+        line(tmp_path, MEMORY, "A100 SXM,rope [liger],bf16,,11,").note
+        == "the bytes that the kernel moves are not stated"
+    )
+
+
+def test_a_large_all_reduce_is_bound_by_the_cards_of_a_host(tmp_path: Path) -> None:
+    """Twice the network cards, twice the bus bandwidth."""
+    four, eight = (
+        line(tmp_path, COLLECTIVE, f"A100 SXM,4,32,NVLink3 + {cards}x100G IB,all_reduce,,peak (large),,90")
+        for cards in (4, 8)
+    )
+    assert four.quantity == "busbw_gbs"
+    assert four.predicted is not None
+    assert eight.predicted == pytest.approx(2 * four.predicted, rel=0.02)
+    assert four.predicted < 4 * 100 / 8
+
+
+def test_collectives_are_grouped_by_place_and_size(tmp_path: Path) -> None:
+    found = line(tmp_path, COLLECTIVE, "A100 SXM,1,8,NVLink3 NVSwitch,all_reduce,,1048576,60,30")
+    assert (found.family, found.group) == ("A100 SXM, 1 x 8, all_reduce", "one host, 1 to 32 MiB")
+    assert (found.quantity, found.measured) == ("time_us", 60.0)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ("A100 SXM,1,8,NVLink,ep_dispatch,,1024,,40", "there is no model of ep_dispatch"),
+        ("A100 SXM,1,8,NVLink,all_reduce,,4096 tokens,,40", "the size is not a number of bytes"),
+        ("A100 SXM,,,NVLink,all_reduce,,1024,,40", "the numbers of hosts and of GPUs a host are not stated"),
+    ],
+)
+def test_a_collective_that_cannot_be_predicted_has_a_reason(tmp_path: Path, cells: str, reason: str) -> None:
+    assert line(tmp_path, COLLECTIVE, cells).note == reason
+
+
+def test_every_row_of_the_shipped_tables_of_kernels_is_predicted_or_has_a_reason() -> None:
+    kernels = [files.read(path) for path in files.shipped() if path.stem != "runs"]
+    found = files.lines(kernels, lambda scenario: pytest.fail("kernels need no scenario"))
+    assert len(found) == sum(len(table.rows) for table in kernels)
+    assert all((line.predicted is None) == bool(line.note) for line in found)
+
+
+def test_cases_of_reliability_are_left_to_their_own_tests(tmp_path: Path) -> None:
+    found = line(tmp_path, "id,kind,inputs,expected,tolerance", "R1,closed,words,0.5,1%")
+    assert found.predicted is None
+    assert "tests/reliability" in found.note
