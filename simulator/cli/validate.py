@@ -13,7 +13,9 @@ from simulator.cli._streams import show, working
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.scenario import Scenario
     from simulator.validation.lines import Line
+    from simulator.validation.predict import Prediction
     from simulator.validation.suites.base import Predictor
 
 Files = Annotated[
@@ -74,11 +76,14 @@ def command(
 
 
 def _predictor(without: Sequence[str]) -> Predictor:
-    from functools import partial
+    """Return the predictor; kernels need none, so that it is imported with the first scenario."""
 
-    from simulator.simulation import predict
+    def predict(scenario: Scenario) -> Prediction:
+        from simulator import simulation
 
-    return partial(predict, without=frozenset(without)) if without else predict
+        return simulation.predict(scenario, without=frozenset(without)) if without else simulation.predict(scenario)
+
+    return predict
 
 
 def _draw(found: Sequence[Line], path: Path) -> None:

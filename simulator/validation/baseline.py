@@ -16,7 +16,8 @@ from simulator.validation.lines import Line
 if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
-NARROW = ("fp8", "mxfp8", "nvfp4")
+NARROW = {"fp8": "fp8", "mxfp8": "fp8", "nvfp4": "fp4"}
+"""Formats of 8 bits or fewer -> the arithmetic they run on."""
 
 
 def ideal(scenario: Scenario) -> Seconds | None:
@@ -24,7 +25,8 @@ def ideal(scenario: Scenario) -> Seconds | None:
     from simulator.workload.flops import flops_per_token
 
     training, peaks = scenario.training, dict(scenario.cluster.host.gpu.peak)
-    peak = peaks.get(training.precision.kind) or peaks.get("fp8" if training.precision.kind in NARROW else "")
+    kind = training.precision.kind
+    peak = peaks.get(kind) or peaks.get(NARROW.get(kind, ""))
     if scenario.model is None or not peak:
         return None
     work = flops_per_token(scenario.model, training.sequence_length, "causal")

@@ -15,24 +15,12 @@ from simulator.validation.suites.base import Predictor, Row
 
 if TYPE_CHECKING:
     from simulator.scenario import Scenario
+    from simulator.workload.memory import MemoryEstimate
 
 SUITE, STEP_TIME, MEMORY, OOM = "runs", "step_time_s", "mem_gb", "oom"
 UNITS = {"GB": 1e9, "GiB": 2.0**30}
 KINDS = {"allocated": "allocated", "active": "allocated", "reserved": "reserved", "process": "process"}
 """Kind of a row's memory -> kind predicted; active bytes are those of live tensors, as allocated ones are."""
-
-
-class Memory(Protocol):
-    """The peak of one step on the worst stage, as three programs would report it."""
-
-    @property
-    def allocated_bytes(self) -> Bytes: ...
-    @property
-    def reserved_bytes(self) -> Bytes: ...
-    @property
-    def process_bytes(self) -> Bytes: ...
-    @property
-    def p_fits(self) -> float: ...
 
 
 class Prediction(Protocol):
@@ -45,7 +33,7 @@ class Prediction(Protocol):
     @property
     def time_high_s(self) -> Seconds: ...
     @property
-    def memory(self) -> Memory: ...
+    def memory(self) -> MemoryEstimate: ...
 
 
 def lines(row: Row, predictor: Predictor) -> Iterator[Line]:
@@ -102,8 +90,6 @@ def predict(row: Row, predictor: Predictor) -> tuple[Scenario, Prediction, tuple
 
 
 def _answers(row: Row, scenario: Scenario, prediction: Prediction) -> dict[str, dict[str, Any]]:
-    kind = KINDS.get(row.text("memory_kind") or rules.memory_kind(), "")
-    unit = UNITS.get(row.text("memory_unit") or "GB")
     answers: dict[str, dict[str, Any]] = {
         STEP_TIME: {
             "predicted": prediction.step_time_s,
@@ -114,6 +100,22 @@ def _answers(row: Row, scenario: Scenario, prediction: Prediction) -> dict[str, 
         },
         OOM: {"predicted": 1 - prediction.memory.p_fits},
     }
+    kind, unit = KINDS.get(row.text("memory_kind") or rules.memory_kind()), UNITS.get(row.text("memory_unit") or "GB")
     if kind and unit:
-        answers[MEMORY] = {"predicted": getattr(prediction.memory, f"{kind}_bytes") / unit}
+        memory = prediction.memory
+        peak = peak_bytes(memory, kind, 0 if row.text("memory_whose") == "rank0" else memory.worst_stage) / unit
+        low, high = (peak * bound / memory.peak_bytes for bound in (memory.low_bytes, memory.high_bytes))
+        answers[MEMORY] = {"predicted": peak, "low": low, "high": high}
     return answers
+
+
+def peak_bytes(memory: MemoryEstimate, kind: str, stage: int) -> Bytes:
+    """Return the peak on a stage as allocated, reserved or process memory.
+
+    The allocator reserves on every stage the share beyond allocated memory that it reserves on the worst.
+    """
+    parts = memory.stages[stage]
+    overhead = parts["overhead_bytes"]
+    allocated = parts["peak_bytes"] - overhead
+    reserved = allocated * memory.reserved_bytes / memory.allocated_bytes
+    return {"allocated": allocated, "reserved": reserved, "process": reserved + overhead}[kind]

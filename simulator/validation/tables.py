@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 WIDTH = 80
+MOST_REASONS = 15
 NAMES = {
     "step_time_s": "step time",
     "mem_gb": "peak memory",
@@ -49,7 +50,7 @@ def _blocks(summary: Summary) -> Iterator[RenderableType]:
     yield f"\n{summary.expressed:,} of {summary.rows:,} rows predicted."
     if summary.reasons:
         yield "Not predicted, with the reason:"
-        yield _grid((6, 0), "rl", [(f"{count:,}", reason) for reason, count in summary.reasons.items()])
+        yield _grid((6, 0), "rl", [(f"{count:,}", reason) for reason, count in _most(summary.reasons)])
 
 
 def _quantity(quantity: Quantity, summary: Summary) -> Iterator[RenderableType]:
@@ -97,6 +98,12 @@ def _figures(errors: Errors) -> list[str]:
         *(_percent(value) for value in (errors.median, errors.mape, errors.p90)),
         _signed(errors.bias),
     ]
+
+
+def _most(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the most frequent reasons, and how many rows have another."""
+    listed, rest = list(reasons.items())[:MOST_REASONS], list(reasons.values())[MOST_REASONS:]
+    return [*listed, *([("another reason each; --csv has them in its notes", sum(rest))] if rest else [])]
 
 
 def _mean(means: Mapping[str, float]) -> list[str]:
