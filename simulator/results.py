@@ -6,7 +6,7 @@ their totals. ``as_dict`` is the JSON of ``foretrain run --json``.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Verdict = Literal["fits", "tight", "oom"]
@@ -142,6 +142,6 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
-        whole = asdict(self)
+        whole = asdict(replace(self, spans=()))
         del whole["spans"]
         return whole

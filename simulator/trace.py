@@ -8,25 +8,45 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from simulator.results import Result, Span
 from simulator.tracks import STREAMS, place
 
 MICROSECOND = 1e-6
+TOLERANCE = 1e-12
+"""Seconds by which rounding may make one span begin before the last has ended."""
 
 
 def chrome(result: Result) -> str:
     """Return the trace of ``result.spans`` as text."""
-    events = [*_names(result.spans), *(_slice(span) for span in result.spans)]
+    laid = _lanes(result.spans)
+    events = [*_names([track for track, _ in laid]), *(_slice(track, span) for track, span in laid)]
     about = {"scenario": result.scenario.get("name", ""), "version": result.version, "seed": result.seed}
     return (
         json.dumps({"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}, separators=(",", ":")) + "\n"
     )
 
 
-def _slice(span: Span) -> dict[str, Any]:
-    process, thread, _, _ = _address(span.track)
+def _lanes(spans: Sequence[Span]) -> list[tuple[str, Span]]:
+    """Return each span with its track; one that begins before another has ended goes to a track of its own.
+
+    A compute stream does one thing at a time, but messages to a neighbour may be under way together.
+    """
+    ends: dict[str, list[float]] = defaultdict(list)
+    laid = []
+    for span in sorted(spans, key=lambda span: (span.start, span.start + span.duration)):
+        lanes = ends[span.track]
+        free = next((lane for lane, end in enumerate(lanes) if end <= span.start + TOLERANCE), len(lanes))
+        lanes[free : free + 1] = [span.start + span.duration]
+        laid.append((f"{span.track} {free + 1}" if free else span.track, span))
+    return laid
+
+
+def _slice(track: str, span: Span) -> dict[str, Any]:
+    process, thread, _, _ = _address(track)
     return {
         "ph": "X",
         "name": span.name,
@@ -38,9 +58,9 @@ def _slice(span: Span) -> dict[str, Any]:
     }
 
 
-def _names(spans: tuple[Span, ...]) -> list[dict[str, Any]]:
+def _names(tracks: Sequence[str]) -> list[dict[str, Any]]:
     """Return the events that name and order processes and threads."""
-    addresses = sorted({_address(span.track) for span in spans})
+    addresses = sorted({_address(track) for track in tracks})
     processes = {process: name for process, _, name, _ in addresses}
     named = [_metadata("process_name", process, 0, name=name) for process, name in processes.items()]
     named += [_metadata("process_sort_index", process, 0, sort_index=process) for process in processes]
@@ -64,4 +84,7 @@ def _address(track: str) -> tuple[int, int, str, str]:
 
 def _order(stream: str) -> int:
     """Return the number of a stream: its place in the list, else one that its name gives, the same every time."""
-    return STREAMS.index(stream) + 1 if stream in STREAMS else 100 + zlib.crc32(stream.encode()) % 1_000_000
+    name, _, lane = stream.rpartition(" ") if stream[-1].isdigit() else (stream, "", "1")
+    if name in STREAMS and lane.isdecimal():
+        return 100 * (STREAMS.index(name) + 1) + min(int(lane), 99)
+    return 10_000 + zlib.crc32(stream.encode()) % 1_000_000

@@ -1,13 +1,13 @@
 """What the tracks of spans are called: one for each stream of each pipeline stage.
 
-A stream does one thing at a time, so spans of a track never overlap.
+The compute stream of a stage may be called just ``stage 3``.
 """
 
 from __future__ import annotations
 
 import re
 
-STREAMS = ("compute", "tensor", "context", "expert", "pipeline", "data", "checkpoint", "host")
+STREAMS = ("compute", "tensor", "context", "expert", "send", "send back", "pipeline", "data", "checkpoint", "host")
 """Streams that a stage may have, in the order in which they are shown."""
 _TRACK = re.compile(r"stage (\d+)(?: (.+))?")
 

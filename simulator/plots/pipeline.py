@@ -19,6 +19,8 @@ NAME = re.compile(r"[FBIW](\d+)(?:\.(\d+))?")
 PHASES = {"F": "forward", "B": "backward", "I": "input-gradient", "W": "weight-gradient"}
 DRAWN = ("forward", "recompute", "backward", "input-gradient", "weight-gradient", "data", "optimizer")
 """Kinds that fill a stage's row, in the order of the legend; what runs beside compute is left to the trace."""
+COMPUTE, BESIDE = "compute", "data"
+"""Streams that are drawn: what a stage computes, and below it as a strip what runs beside it."""
 DENSE = 600
 """Spans from which they are drawn as an image, without outlines and numbers."""
 LABELLED = 0.011
@@ -45,8 +47,9 @@ def draw(result: Result, axes: Axes) -> Axes:
     for stage, spans in rows.items():
         for span in spans:
             bars[kind(span)].append((stage, span))
+    strip = any(_beside(span) for spans in rows.values() for span in spans)
     for name in (name for name in DRAWN if name in bars):
-        _boxes(axes, name, bars[name], scale, dense=dense)
+        _boxes(axes, name, bars[name], scale, dense=dense, strip=strip)
     if not dense:
         _microbatches(axes, rows, end, scale)
     last = max(rows, default=0)
@@ -57,7 +60,8 @@ def draw(result: Result, axes: Axes) -> Axes:
     axes.spines["left"].set_visible(False)
     axes.set_facecolor(colours.FAINT)
     chunks = "; paler is every second chunk" if any(_chunk(span) for spans in rows.values() for span in spans) else ""
-    axes.set_xlabel(f"time in the step ({unit}), one pipeline; grey is the bubble{chunks}")
+    beside = "; the strip below runs beside compute" if strip else ""
+    axes.set_xlabel(f"time in the step ({unit}), one pipeline; grey is the bubble{chunks}{beside}")
     axes.set_ylabel("pipeline stage")
     axes.set_title(_title(result))
     axes.legend(
@@ -72,21 +76,22 @@ def draw(result: Result, axes: Axes) -> Axes:
 
 
 def _rows(spans: tuple[Span, ...]) -> dict[int, list[Span]]:
-    """Return the spans that fill each stage's row: the compute stream, and gradients after it."""
+    """Return the spans that fill each stage's row: the compute stream, and gradients beside it."""
     rows: dict[int, list[Span]] = defaultdict(list)
     for span in spans:
-        if (found := place(span.track)) and kind(span) in DRAWN and found[1] in ("compute", "data"):
+        if (found := place(span.track)) and kind(span) in DRAWN and found[1] in (COMPUTE, BESIDE):
             rows[found[0]].append(span)
     return dict(sorted(rows.items()))
 
 
-def _boxes(axes: Axes, name: str, bars: list[tuple[int, Span]], scale: float, *, dense: bool) -> None:
+def _boxes(axes: Axes, name: str, bars: list[tuple[int, Span]], scale: float, *, dense: bool, strip: bool) -> None:
     from matplotlib.collections import PolyCollection
 
     colour = colours.PHASE.get(name) or colours.STEP[name]
     corners = []
     for stage, span in bars:
-        left, right, low, high = span.start * scale, (span.start + span.duration) * scale, stage - 0.4, stage + 0.4
+        left, right = span.start * scale, (span.start + span.duration) * scale
+        low, high = (stage + 0.26, stage + 0.42) if _beside(span) else (stage - 0.42, stage + (0.26 if strip else 0.42))
         corners.append([(left, low), (left, high), (right, high), (right, low)])
     axes.add_collection(
         PolyCollection(
@@ -98,6 +103,12 @@ def _boxes(axes: Axes, name: str, bars: list[tuple[int, Span]], scale: float, *,
             rasterized=dense,
         )
     )
+
+
+def _beside(span: Span) -> bool:
+    """Return whether `span` runs beside compute, not in its stead."""
+    found = place(span.track)
+    return found is not None and found[1] == BESIDE
 
 
 def _chunk(span: Span) -> int:

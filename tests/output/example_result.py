@@ -254,19 +254,18 @@ def spans() -> tuple[Span, ...]:
                 start = max(clock[stage], ready[phase, microbatch, part])
                 duration = FORWARD if phase == "F" else BACKWARD
                 clock[stage], place[stage] = start + duration, place[stage] + 1
-                kind = "forward" if phase == "F" else "backward"
                 out.append(
                     Span(
-                        track=f"stage {stage} compute",
+                        track=f"stage {stage}",
                         name=f"{phase}{microbatch}.{chunk}",
                         start=start,
                         duration=duration,
-                        kind=kind,
+                        kind=phase,
                     )
                 )
                 out.append(
                     Span(
-                        track=f"stage {stage} pipeline",
+                        track=f"stage {stage} send",
                         name=f"send {phase}{microbatch}.{chunk}",
                         start=start + duration,
                         duration=SEND,
@@ -280,16 +279,10 @@ def spans() -> tuple[Span, ...]:
                     following = ("B", microbatch, part - 1)
                 ready[following] = start + duration + SEND
     for stage in range(STAGES):
-        out.append(Span(track=f"stage {stage} data", name="reduce", start=clock[stage], duration=0.24, kind="data"))
-        out.append(
-            Span(
-                track=f"stage {stage} compute",
-                name="optimizer",
-                start=clock[stage] + 0.24,
-                duration=0.03,
-                kind="optimizer",
-            )
-        )
+        end = clock[stage]
+        out.append(Span(track=f"stage {stage} data", name="reduce", start=end - 0.9, duration=0.85, kind="data"))
+        out.append(Span(track=f"stage {stage}", name="gather", start=end, duration=0.24, kind="data"))
+        out.append(Span(track=f"stage {stage}", name="optimizer", start=end + 0.24, duration=0.03, kind="optimizer"))
     return tuple(out)
 
 

@@ -32,7 +32,7 @@ def test_slices_of_a_thread_never_overlap(events: list[dict[str, Any]]) -> None:
     for event in events:
         if event["ph"] == "X":
             threads[event["pid"], event["tid"]].append((event["ts"], event["dur"]))
-    assert len(threads) == 16 * 3
+    assert len(threads) >= 16 * 3
     for slices in threads.values():
         assert all(
             start + duration <= following + 1e-3 for (start, duration), (following, _) in pairwise(sorted(slices))
