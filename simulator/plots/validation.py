@@ -39,6 +39,8 @@ def draw(rows: Sequence[Line], axes: Axes) -> Axes:
     ]
     axes.set_xscale("log")
     axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
     families = sorted({line.family for line, _, _ in points})
     for index, family in enumerate(families):
         of_family = [(measured, predicted) for line, measured, predicted in points if line.family == family]
@@ -103,3 +105,4 @@ def _diagonal(axes: Axes, values: Sequence[float]) -> None:
     axes.plot(ends, ends, color=colours.INK, linewidth=0.8, zorder=1)
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
+    axes.set_aspect("equal")
