@@ -10,13 +10,14 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from pydantic_core import SchemaValidator, ValidationError, core_schema
+from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
 
 from simulator.errors import ScenarioError
-from simulator.scenario.document import Path, Table, Word
+from simulator.scenario.document import FAILED, Keys, Table, plain
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.scalar import form, scalar
 from simulator.scenario.shape import (
+    Anything,
     Choice,
     Either,
     Flag,
@@ -28,22 +29,25 @@ from simulator.scenario.shape import (
     Shape,
     Text,
     forms,
-    shape,
 )
+from simulator.scenario.shorthand import expanded
 from simulator.scenario.wording import in_words
 
 Schema = core_schema.CoreSchema
+NOTED = "noted"
+"""Type of the error about what was already noted when names were looked up."""
 _ITEMS = 100_000
 """Items of the longest list that is read."""
 
 
-def build(cls: Any, data: Any, path: Path, mistakes: Mistakes) -> Any:
-    """Return the object of type `cls` that `data` at `path` says, or None and note every mistake."""
-    wanted = shape(cls)
+def build(wanted: Shape, data: Any, path: Keys, mistakes: Mistakes) -> Any:
+    """Return the object of shape `wanted` that `data` at `path` says, or None and note every mistake."""
     try:
         return _validator(wanted).validate_python(data)
     except ValidationError as error:
         for one in error.errors(include_url=False, include_input=False):
+            if one["type"] == NOTED:
+                continue
             below, message, at_key = in_words(wanted, one)
             mistakes.add((*path, *below), message, data=data, above=len(path), key=at_key)
     return None
@@ -58,6 +62,8 @@ def _schema(wanted: Shape) -> Schema:
     match wanted:
         case Quantity() | Flag() | Text() | Choice():
             return core_schema.no_info_plain_validator_function(partial(scalar, (wanted,)))
+        case Anything():
+            return core_schema.no_info_plain_validator_function(plain)
         case Listing(items, fixed=True):
             return _before(_is_list, core_schema.tuple_schema([_schema(item) for item in items]))
         case Listing((item,)):
@@ -123,8 +129,9 @@ def _is_mapping(data: Any) -> Any:
 
 
 def _expand(record: Record, data: Any) -> Any:
-    if isinstance(data, str) and data and record.short:
-        return shortform(record, data)
+    if data is FAILED:
+        raise PydanticCustomError(NOTED, "noted")
+    data = expanded(record, data)
     if not isinstance(data, dict):
         known = ", ".join(record.fields)
         said = "has no value" if data == "" else f"a {form(data)} where keys belong"
@@ -132,29 +139,26 @@ def _expand(record: Record, data: Any) -> Any:
     return data
 
 
-def shortform(record: Record, word: str) -> Table:
-    """Return the mapping for which `word` alone is short."""
-    key = record.short
-    choice = record.fields["kind"].shape if "kind" in record.fields else None
-    if isinstance(choice, Choice) and word in map(str, choice.values):
-        key = "kind"
-    made = Table({str(key): word})
-    made.place = getattr(word, "place", None)
-    return made
-
-
 def _choose(choices: Kinds, data: Any) -> Any:
-    if isinstance(data, str) and data:
-        made = Table({"kind": data})
-        made.place = getattr(data, "place", None)
-        return made
+    data = expanded(choices, data)
     if not isinstance(data, dict):
         said = "has no value" if data == "" else f"a {form(data)} where a kind belongs"
         raise ValueError(f"{said}; one of {', '.join(choices.words)}")
-    if choices.guessed and "kind" not in data:
-        fitting = [record for record in choices.records if data.keys() <= record.fields.keys()]
-        if fitting and data:
-            made = Table({**data, "kind": Word(fitting[0].kind)})
-            made.place = getattr(data, "place", None)
-            return made
-    return data
+    if "kind" in data:
+        return data
+    made = Table({**data, "kind": _kind(choices, data)})
+    made.place = getattr(data, "place", None)
+    return made
+
+
+def _kind(choices: Kinds, data: dict[Any, Any]) -> str:
+    """Return the kind that a mapping without one means: the default where it has the keys, or the only one that has."""
+    fitting = [str(record.kind) for record in choices.records if data.keys() <= record.fields.keys()]
+    if choices.default in fitting or not choices.records:
+        return str(choices.default)
+    if choices.guessed and fitting and data:
+        return fitting[0]
+    known = {key for record in choices.records for key in record.fields}
+    owners = {key: [str(r.kind) for r in choices.records if key in r.fields] for key in data if key in known}
+    rare = next((f"`{key}` is a key of {' and '.join(of)}; " for key, of in owners.items() if len(of) < 3), "")
+    raise ValueError(f"`kind` is missing; {rare}one of {', '.join(choices.words)}")

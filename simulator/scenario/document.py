@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-Path = tuple[str | int, ...]
+Keys = tuple[str | int, ...]
 
 
 class Place(NamedTuple):
@@ -50,6 +50,15 @@ class Left:
         return False
 
 
+class Failed:
+    """A value about which a mistake has already been noted."""
+
+    place: Place | None = None
+
+
+FAILED = Failed()
+
+
 def placed(data: Any, place: Place | None) -> Any:
     """Return `data`, made of plain mappings, lists and scalars, as a document whose words all stand at `place`."""
     made: Any
@@ -81,7 +90,7 @@ def place_of(data: Any, path: Sequence[str | int], *, key: bool = False) -> Plac
         if isinstance(data, dict) and part in data:
             if key and number == len(path) - 1:
                 return getattr(next(word for word in data if word == part), "place", place)
-            data = data[part]  # type: ignore[index]
+            data = data[part]
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]
         else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from simulator.errors import ScenarioError
-from simulator.scenario.document import Path, Place, dotted, place_of
+from simulator.scenario.document import Keys, Place, dotted, place_of
 
 MOST = 100
 """Mistakes that are listed; a file with more has one cause."""
@@ -23,7 +23,7 @@ class Mistakes:
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, path: Path, message: str, *, key: bool = False, data: Any = None, above: int = 0) -> None:
+    def add(self, path: Keys, message: str, *, key: bool = False, data: Any = None, above: int = 0) -> None:
         """Note that the value at `path` (or with `key` the key itself) is wrong.
 
         With `data`, the value at ``path[:above]`` as it was expanded, the place is found there.
@@ -31,7 +31,7 @@ class Mistakes:
         place = place_of(data, path[above:], key=key) if data is not None else None
         self.add_at(place or place_of(self.document, path, key=key), path, message)
 
-    def add_at(self, place: Place | None, path: Path, message: str) -> None:
+    def add_at(self, place: Place | None, path: Keys, message: str) -> None:
         parts = [str(place)] if place else []
         parts += [dotted(path)] if path else []
         self._found.setdefault(_printable(": ".join([*parts, message])), place or Place(""))

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator import units
 from simulator.scenario.mistakes import did_you_mean
-from simulator.scenario.shape import Choice, Flag, Quantity, Shape, Text
+from simulator.scenario.shape import Choice, Flag, Quantity, Shape
 
 
 def scalar(shapes: tuple[Shape, ...], data: Any) -> Any:
@@ -58,3 +58,10 @@ def _expected(wanted: Shape) -> str:
 def form(data: Any) -> str:
     """Return which of the three forms of YAML `data` has."""
     return "mapping" if isinstance(data, dict) else "list" if isinstance(data, list) else "scalar"
+
+
+def form_of(value: Any) -> str:
+    """Return the form of YAML from which an object was made."""
+    if isinstance(value, tuple | list):
+        return "list"
+    return "scalar" if isinstance(value, str | int | float) else "mapping"

@@ -38,6 +38,11 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Anything:
+    """Whatever is written, as it is."""
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a few words."""
 
@@ -79,11 +84,6 @@ class Record:
     def fields(self) -> Mapping[str, Field]:
         return fields(self.cls)
 
-    @property
-    def short(self) -> str | None:
-        """The key for which a scalar alone is short."""
-        return short(self.cls)
-
 
 @dataclass(frozen=True)
 class Kinds:
@@ -93,6 +93,10 @@ class Kinds:
     records: tuple[Record, ...]
     guessed: bool = False
     """A mapping without ``kind`` is the one record that has its keys."""
+    default: str | None = None
+    """The kind of a mapping that names none."""
+    short: tuple[str, str] | None = None
+    """The kind and key for which a word that is no kind is short."""
 
     def record(self, kind: str) -> Record | None:
         return next((record for record in self.records if record.kind == kind), None)
@@ -109,12 +113,16 @@ class Either:
     members: tuple[Shape, ...]
 
 
-Shape = Quantity | Flag | Text | Choice | Listing | Named | Record | Kinds | Either
+Shape = Quantity | Flag | Text | Anything | Choice | Listing | Named | Record | Kinds | Either
+
+
+def shape(annotation: Any) -> Shape:
+    """Return the shape of a value of type `annotation`."""
+    return _shape(annotation)
 
 
 @cache
-def shape(annotation: Any) -> Shape:
-    """Return the shape of a value of type `annotation`."""
+def _shape(annotation: Any) -> Shape:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         unit = next((item for item in arguments[1:] if item in FACTORS), None)
@@ -130,12 +138,15 @@ def shape(annotation: Any) -> Shape:
     if origin in (dict, Mapping):
         return Named(shape(arguments[1]))
     scalars: dict[Any, Shape] = {bool: Flag(), str: Text(), int: Quantity("count"), float: Quantity("number")}
+    if annotation is Any:
+        return Anything()
     if annotation in scalars:
         return scalars[annotation]
     if _is_open(annotation):
         package = annotation.__module__.rpartition(".")[0]
         records = tuple(Record(cls, kind) for kind, cls in kinds(package, annotation).items())
-        return Kinds(annotation.__name__, records)
+        default, short = getattr(annotation, "default_kind", None), getattr(annotation, "short_for", None)
+        return Kinds(annotation.__name__, records, default=default, short=short)
     if dataclasses.is_dataclass(annotation):
         return _record(typing.cast(type, annotation))
     raise TypeError(f"a scenario cannot say a value of type {annotation}")
@@ -151,18 +162,11 @@ def fields(cls: type) -> Mapping[str, Field]:
             continue
         required = field.default is MISSING and field.default_factory is MISSING
         optional = type(None) in typing.get_args(hints[field.name])
-        known[field.name] = Field(shape(hints[field.name]), required, optional)
+        wanted = shape(hints[field.name])
+        if isinstance(wanted, Kinds) and field.default_factory is not MISSING:
+            wanted = dataclasses.replace(wanted, default=field.default_factory().kind)
+        known[field.name] = Field(wanted, required, optional)
     return known
-
-
-@cache
-def short(cls: type) -> str | None:
-    """Return the key for which a scalar alone is short: `kind`, or the first field where that is a scalar."""
-    known = fields(cls)
-    if "kind" in known:
-        return next(iter(known)) if isinstance(next(iter(known.values())).shape, Quantity) else "kind"
-    first, field = next(iter(known.items()), (None, None))
-    return first if field and isinstance(field.shape, Quantity | Choice | Text) else None
 
 
 def _is_open(annotation: Any) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.scenario.document import Path
+from simulator.scenario.document import Keys
 from simulator.scenario.mistakes import did_you_mean
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Record, Shape, Text, forms
 
 
-def in_words(wanted: Shape, error: Any) -> tuple[Path, str, bool]:
+def in_words(wanted: Shape, error: Any) -> tuple[Keys, str, bool]:
     """Return the path below `wanted` that is wrong, the message, and whether the key itself is wrong."""
     path, shapes = _walk(wanted, error["loc"])
     holder = shapes[-2] if len(shapes) > 1 else None
@@ -28,8 +28,6 @@ def in_words(wanted: Shape, error: Any) -> tuple[Path, str, bool]:
             if tag in ("mapping", "list", "scalar"):
                 return path, f"a {tag} where a {' or a '.join(known)} belongs", False
             return (*path, "kind"), f"unknown kind `{tag[:40]}`; {did_you_mean(tag, known)}", False
-        case "union_tag_not_found":
-            return path, f"`kind` is missing; {did_you_mean('', _words(shapes[-1]))}", False
         case "too_long" | "too_short":
             limit = context.get("max_length", context.get("min_length"))
             return path, f"a list of {context['actual_length']} where one of {limit} belongs", False
@@ -38,7 +36,7 @@ def in_words(wanted: Shape, error: Any) -> tuple[Path, str, bool]:
     return path, str(error["msg"]), False
 
 
-def _walk(wanted: Shape, location: tuple[Any, ...]) -> tuple[Path, list[Shape]]:
+def _walk(wanted: Shape, location: tuple[Any, ...]) -> tuple[Keys, list[Shape]]:
     """Return `location` without pydantic's tags, and the shapes from `wanted` to what is there."""
     path, shapes = [], [wanted]
     for part in location:
@@ -68,9 +66,3 @@ def _keys(holder: Shape | None) -> list[str]:
     if not isinstance(holder, Record):
         return []
     return [*(["kind"] if holder.kind else []), *holder.fields]
-
-
-def _words(wanted: Shape) -> list[str]:
-    if isinstance(wanted, Either):
-        wanted = forms(wanted)["mapping"][0]
-    return wanted.words if isinstance(wanted, Kinds) else []

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.document import Items, Left, Place, Table, Word
+from simulator.scenario.document import Items, Left, Place, Table, Word, place_of
 from simulator.scenario.mistakes import Mistakes
 
 LARGEST = 1_000_000
@@ -93,7 +93,7 @@ class _Reader:
             if not isinstance(key, Word):
                 self.mistakes.add_at(place, (), "a key is a word, not a list or a mapping")
             elif key in table:
-                first = next(word for word in table if word == key).place
+                first = place_of(table, (key,), key=True)
                 self.mistakes.add_at(place, (key,), f"given twice, first in line {first.line if first else '?'}")
             elif key == "<<":
                 self.mistakes.add_at(

@@ -1,0 +1,142 @@
+"""What must fit together between sections, each mistake with its numbers."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.scenario.cluster import Cluster
+from simulator.scenario.document import Keys
+from simulator.scenario.limits import MOST_CHUNKS, MOST_MICROBATCHES
+from simulator.scenario.mistakes import Mistakes
+from simulator.workload.layout import Parallelism, chunks
+from simulator.workload.model import Latent, Model
+from simulator.workload.stack import Stack
+from simulator.workload.training import Training
+
+
+def check_mesh(parallelism: Parallelism, cluster: Cluster, mistakes: Mistakes) -> int | None:
+    """Return the size of the data axis, or None where the GPUs do not divide."""
+    gpus = cluster.hosts * cluster.host.gpus
+    tensor, pipeline, context = parallelism.tensor, parallelism.pipeline, parallelism.context.size
+    block = tensor * pipeline * context
+    if gpus % block:
+        mistakes.add(
+            ("parallelism",),
+            f"{gpus:,} GPUs ({cluster.hosts:,} hosts x {cluster.host.gpus}) are not divisible by tensor {tensor} x "
+            f"pipeline {pipeline} x context {context} = {block:,}{_near(cluster.hosts, cluster.host.gpus, block)}",
+        )
+        return None
+    return gpus // block
+
+
+def _near(hosts: int, per_host: int, block: int) -> str:
+    step = block // math.gcd(block, per_host)
+    return f"; {-(-hosts // step) * step:,} hosts would be"
+
+
+def check_batch(data: int, parallelism: Parallelism, training: Training, mistakes: Mistakes) -> int | None:
+    """Return the microbatches of a step, or None where the batch does not divide."""
+    batches: list[tuple[Keys, int]] = [(("global_batch",), training.global_batch)]
+    batches += [(("phases", i, "global_batch"), phase.global_batch) for i, phase in enumerate(training.phases)]
+    each = data * training.microbatch
+    for place, batch in batches:
+        if batch % each:
+            best = max(each, round(batch / each) * each)
+            mistakes.add(
+                ("training", *place),
+                f"{batch:,} sequences are not divisible by data {data:,} x microbatch {training.microbatch:,} = "
+                f"{each:,}; {best:,} would be",
+            )
+            return None
+    microbatches = training.global_batch // each
+    if microbatches > MOST_MICROBATCHES:
+        mistakes.add(
+            ("training", "global_batch"),
+            f"{microbatches:,} microbatches a step; {MOST_MICROBATCHES:,} is the most that can be simulated",
+        )
+        return None
+    if parallelism.pipeline > 1 and (why := parallelism.schedule.check(parallelism.pipeline, microbatches)):
+        mistakes.add(("parallelism", "schedule"), why)
+    return microbatches
+
+
+def check_model(model: Model, parallelism: Parallelism, training: Training, mistakes: Mistakes) -> None:
+    """Note what tensor and context parallelism cannot divide."""
+    tensor, context = parallelism.tensor, parallelism.context
+    at = ("parallelism", "tensor")
+    if model.heads % tensor:
+        mistakes.add(at, f"{model.heads} attention heads are not divisible by tensor {tensor}")
+    elif not isinstance(model.attention, Latent) and model.kv_heads % tensor and tensor % model.kv_heads:
+        mistakes.add(
+            at,
+            f"{model.kv_heads} key and value heads can neither be divided over tensor {tensor} nor copied to it evenly",
+        )
+    elif context.kind == "ulysses" and model.heads // tensor % context.size:
+        mistakes.add(
+            ("parallelism", "context"),
+            f"ulysses deals {model.heads} heads / tensor {tensor} = {model.heads // tensor} to context {context.size}, "
+            f"which does not divide them",
+        )
+    if model.ffn % tensor:
+        mistakes.add(at, f"the MLP's width, ffn {model.ffn}, is not divisible by tensor {tensor}")
+    parts = context.size * (tensor if parallelism.sequence else 1)
+    if training.sequence_length % parts:
+        mistakes.add(
+            ("training", "sequence_length"),
+            f"{training.sequence_length} tokens are not divisible by context {context.size}"
+            + (f" x tensor {tensor} (sequence parallelism)" if parallelism.sequence and tensor > 1 else ""),
+        )
+    if model.positions == "learned" and training.sequence_length > model.max_positions:
+        mistakes.add(
+            ("training", "sequence_length"),
+            f"{training.sequence_length} tokens exceed the model's {model.max_positions} learned positions",
+        )
+
+
+def check_experts(model: Model, parallelism: Parallelism, data: int, mistakes: Mistakes) -> None:
+    """Note a division of experts that leaves a remainder."""
+    expert, expert_tensor, experts = parallelism.expert, parallelism.expert_tensor, model.experts
+    at = ("parallelism", "expert")
+    if experts is None:
+        if expert * expert_tensor > 1:
+            mistakes.add(at, f"expert {expert} x expert_tensor {expert_tensor} needs a model with experts; it has none")
+        return
+    block = parallelism.tensor * parallelism.context.size * data
+    if block % (expert * expert_tensor):
+        mistakes.add(
+            at,
+            f"expert {expert} x expert_tensor {expert_tensor} does not divide tensor {parallelism.tensor} x context "
+            f"{parallelism.context.size} x data {data:,} = {block:,}",
+        )
+    if experts.count % expert:
+        mistakes.add(at, f"{experts.count} experts are not divisible by expert {expert}")
+    if experts.ffn % expert_tensor:
+        mistakes.add(
+            ("parallelism", "expert_tensor"), f"an expert's width {experts.ffn} is not divisible by {expert_tensor}"
+        )
+    if experts.active > experts.count:
+        mistakes.add(("model", "experts"), f"{experts.active} active of {experts.count} experts")
+
+
+def check_shard(parallelism: Parallelism, data: int, mistakes: Mistakes) -> None:
+    """Note replicas of a hybrid shard that do not divide the ranks that share a shard."""
+    ranks = parallelism.context.size * data
+    if ranks % parallelism.shard.replicas:
+        mistakes.add(
+            ("parallelism", "shard"),
+            f"{parallelism.shard.replicas} replicas do not divide context {parallelism.context.size} x data {data:,} = "
+            f"{ranks:,}",
+        )
+
+
+def check_split(model: Model, stack: Stack, parallelism: Parallelism, mistakes: Mistakes) -> None:
+    """Note a stage that is left empty, or a given split that does not add up."""
+    at = ("parallelism", "split" if parallelism.split else "pipeline")
+    parts = parallelism.pipeline * parallelism.schedule.chunks_per_stage
+    if parts > MOST_CHUNKS:
+        mistakes.add(at, f"{parts:,} chunks of layers; {MOST_CHUNKS:,} is the most that can be simulated")
+        return
+    try:
+        chunks(model, stack, parallelism)
+    except ValueError as error:
+        mistakes.add(at, str(error))

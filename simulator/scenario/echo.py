@@ -1,0 +1,40 @@
+"""A scenario as plain data again, with every default filled in; what it says reads back as the same scenario."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator import units
+from simulator.scenario.scalar import form_of
+from simulator.scenario.shape import Either, Kinds, Listing, Named, Quantity, Record, Shape, forms
+
+
+def echo(wanted: Shape, value: Any, *, nulls: bool = False) -> Any:
+    """Return `value`, which has the shape `wanted`, as mappings, lists, numbers and text.
+
+    With `nulls`, what is left out is written as null, so that it takes away what an entry of the catalog says.
+    """
+    match wanted:
+        case Quantity(unit):
+            return value if unit in ("count", "number") or value is None else units.render(value, unit)
+        case Record():
+            pairs = [(name, field.shape, getattr(value, name)) for name, field in wanted.fields.items()]
+            kind = {"kind": wanted.kind} if wanted.kind else {}
+            return kind | {
+                name: None if item is None else echo(shape, item)
+                for name, shape, item in pairs
+                if nulls or not (item is None or item == () or item == {})
+            }
+        case Kinds():
+            return echo(wanted.record(value.kind), value)  # type: ignore[arg-type]
+        case Listing(items):
+            return [echo(items[min(index, len(items) - 1)], item) for index, item in enumerate(value)]
+        case Named(values):
+            return {str(key): echo(values, item) for key, item in value.items()}
+        case Either():
+            members = forms(wanted).get(form_of(value), ())
+            if isinstance(value, str):
+                return str(value)
+            numeric = [member for member in members if isinstance(member, Quantity)]
+            return echo((numeric or members)[0], value)
+    return value

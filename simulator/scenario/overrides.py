@@ -1,0 +1,99 @@
+"""``--set a.b=value``: one key of the document changed, on the path that its text takes too.
+
+The value is YAML. A mapping that is not there is made, a name on the way is written out (so that
+``cluster.host.nics=4`` works on ``host: hgx-h100``), numbers step into lists, and ``null`` removes a key.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from simulator.scenario import yaml_text
+from simulator.scenario.document import Items, Left, Place, Table, Word
+from simulator.scenario.entries import below
+from simulator.scenario.mistakes import Mistakes
+from simulator.scenario.shape import Shape
+from simulator.scenario.shorthand import expanded
+
+_PART = re.compile(r"[^.\[\]=]+")
+
+
+def apply(override: str, document: Table, wanted: Shape, mistakes: Mistakes) -> None:
+    """Change `document`, which has the shape `wanted`, as the text `override` says."""
+    place = Place(f"--set {override[:60]}")
+    key, equals, text = override.partition("=")
+    parts = _PART.findall(key.strip())
+    if not equals or not parts:
+        mistakes.add_at(place, (), "write KEY=VALUE, such as --set parallelism.tensor=4")
+        return
+    before = len(mistakes)
+    value = yaml_text.read(text, place.source, mistakes) if text.strip() else _nothing()
+    if len(mistakes) == before:
+        _put(document, wanted, parts, _stand(value, place), place, mistakes)
+
+
+def _put(data: Any, wanted: Shape | None, parts: list[str], value: Any, place: Place, mistakes: Mistakes) -> None:
+    here: Any = data
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        step = _step(here, part)
+        if step is None:
+            mistakes.add_at(place, (), f"`{'.'.join(parts[:number])}` is a list of {len(here)}, without item {part}")
+            return
+        if last:
+            _assign(here, step, value, place)
+            return
+        shape = below(wanted, step, here)
+        there = here[step] if isinstance(step, int) else here.get(step)
+        there = (
+            expanded(shape, there)
+            if shape and isinstance(there, str | list) and not _steps_in(there, parts, number)
+            else there
+        )
+        if not isinstance(there, dict | list):
+            there = Table()
+            there.place = place
+        _assign(here, step, there, place)
+        here, wanted = there, shape
+
+
+def _steps_in(there: Any, parts: list[str], number: int) -> bool:
+    """Return whether the next part counts items of a list."""
+    return isinstance(there, list) and parts[number + 1].isdigit()
+
+
+def _step(here: Any, part: str) -> str | int | None:
+    if isinstance(here, dict):
+        return part
+    return int(part) if part.isdigit() and int(part) < len(here) else None
+
+
+def _assign(here: Any, step: str | int, value: Any, place: Place) -> None:
+    if isinstance(here, list):
+        here[step] = value  # type: ignore[index]
+        return
+    if step in here:
+        here[step] = value
+        return
+    word = Word(step)
+    word.place = place
+    here[word] = value
+
+
+def _stand(data: Any, place: Place) -> Any:
+    """Return `data` with every word standing at `place`: a column of a value helps nobody."""
+    if isinstance(data, dict):
+        made: Any = Table({_stand(key, place): _stand(value, place) for key, value in data.items()})
+    elif isinstance(data, list):
+        made = Items(_stand(item, place) for item in data)
+    elif isinstance(data, Left):
+        made = Left()
+    else:
+        made = Word(data)
+    made.place = place
+    return made
+
+
+def _nothing() -> Word:
+    return Word("")

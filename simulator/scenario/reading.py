@@ -1,0 +1,38 @@
+"""What is known while a scenario is read: where names are looked up, and what has been noted so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simulator.scenario.derive import build
+from simulator.scenario.document import Keys, dotted
+from simulator.scenario.mistakes import Mistakes
+from simulator.scenario.shape import Shape, shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """A value that the scenario did not give, and where it came from."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(kw_only=True)
+class Reading:
+    folder: Path = Path()
+    """Files are named from here."""
+    catalogs: tuple[Path, ...] = ()
+    mistakes: Mistakes = field(default_factory=Mistakes)
+    assumptions: list[Assumption] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def build(self, wanted: Shape | type, data: Any, path: Keys) -> Any:
+        """Return the object of that shape or class that `data` says, or None after noting every mistake."""
+        return build(shape(wanted) if isinstance(wanted, type) else wanted, data, path, self.mistakes)
+
+    def assume(self, path: Keys, value: str, source: str) -> None:
+        self.assumptions.append(Assumption(key=dotted(path), value=value, source=source))
