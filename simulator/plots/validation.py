@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from simulator.validation.lines import Line
 
-SIZE = (6.4, 6.0)
+SIZE = (7.6, 5.8)
 FORMATS = (".png", ".svg", ".pdf")
 BAND = 0.2
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")

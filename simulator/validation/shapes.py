@@ -10,6 +10,9 @@ from simulator.validation import phrases, rules
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.suites.base import Row
 
+PUBLISHED_POSITIONS = 2048
+"""Rows of a table of learned positions where an entry does not say."""
+
 
 def model(row: Row) -> dict[str, Any]:
     """Return the model section of the row."""
@@ -18,7 +21,7 @@ def model(row: Row) -> dict[str, Any]:
     if base is None and not (layers and hidden):
         raise InexpressibleError("the dimensions of the model are not stated")
     stated = _stated(row)
-    section = {"base": base, **stated} if base else _inline(row, stated)
+    section = {"base": base, **stated, **_positions(row, base)} if base else _inline(row, stated)
     attention = _attention(row, base is not None)
     return section | attention | _experts(row) | phrases.said("model", row.text("notes"))
 
@@ -48,6 +51,13 @@ def _stated(row: Row) -> dict[str, Any]:
         "tied": row.flag("tie_embeddings"),
     }
     return {name: value for name, value in columns.items() if value is not None}
+
+
+def _positions(row: Row, base: str) -> dict[str, int]:
+    """Return as many learned positions as the row's sequences need, which benchmarks stretch beyond the published."""
+    entry, sequence = catalog.entry("model", base), row.whole("seq") or 0
+    enough = entry.get("positions") != "learned" or sequence <= int(entry.get("max_positions", PUBLISHED_POSITIONS))
+    return {} if enough else {"max_positions": sequence}
 
 
 def _inline(row: Row, stated: dict[str, Any]) -> dict[str, Any]:

@@ -411,6 +411,10 @@ def test_a_model_that_the_catalog_knows_by_name_and_size_is_based_on_it() -> Non
     assert "base" not in scenario(**known | {"layers": "16"})["model"]
 
 
+def test_learned_positions_reach_as_far_as_the_sequences() -> None:
+    assert published("mosaic-044")["model"]["max_positions"] == 8192
+
+
 def test_a_gated_model_has_llamas_details() -> None:
     model = scenario(gated_mlp="1", tie_embeddings="")["model"]
     assert (model["norm"], model["positions"], model["bias"], model["dropout"]) == ("rmsnorm", "rope", "none", 0)
