@@ -118,9 +118,14 @@ def render(value: float, unit: str) -> str:
     plain = repr(value).removesuffix(".0")
     if unit in ("count", "number"):
         return plain
-    texts = [text for text in _spellings(value, unit) if len(text) < 12 and parse(text, unit) == value]
+    texts = [text for text in _spellings(value, unit) if len(text) < 16 and parse(text, unit) == value]
     exact = f"${plain}{unit[1:]}" if unit.startswith("$") else plain + _WRITTEN[unit][0][0]
-    return min(texts, key=lambda text: (sum(map(str.isdigit, text)), len(text)), default=exact)
+    return min(texts, key=_digits, default=exact)
+
+
+def _digits(text: str) -> tuple[int, int]:
+    """Return how hard a spelling is to read: its digits, two for a decimal point, then its length."""
+    return sum(map(str.isdigit, text)) + 2 * ("." in text), len(text)
 
 
 _WRITTEN: dict[str, tuple[tuple[str, float], ...]] = {

@@ -46,7 +46,7 @@ def names(kind: str, catalogs: Sequence[Path | str] = ()) -> tuple[str, ...]:
 def canonical(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> str:
     """Return the name of the entry that `name` or one of its aliases means; spaces and case do not matter."""
     for folder in _folders(kind, catalogs):
-        if found := _spellings(folder).get(_spelling(name)):
+        if found := _stems(folder).get(_spelling(name)) or _spellings(folder).get(_spelling(name)):
             return found
     spellings = {s: n for folder in _folders(kind, catalogs) for s, n in _spellings(folder).items()}
     close = difflib.get_close_matches(_spelling(name)[:80], spellings, n=6, cutoff=0.6)
@@ -87,11 +87,17 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 @lru_cache
+def _stems(folder: Path) -> dict[str, str]:
+    """Map the spelling of each file's name to the name; no file is read for it."""
+    return {_spelling(path.stem): path.stem for path in _files(folder)}
+
+
+@lru_cache
 def _spellings(folder: Path) -> dict[str, str]:
     """Map every spelling of a name in `folder` to the name; names win over aliases."""
     files = _files(folder)
     aliases = {_spelling(alias): path.stem for path in files if path.suffix == ".yaml" for alias in _aliases(path)}
-    return aliases | {_spelling(path.stem): path.stem for path in files}
+    return aliases | _stems(folder)
 
 
 def _aliases(path: Path) -> list[str]:
