@@ -11,13 +11,13 @@ from simulator.scenario import calibration, cluster, failures, limits, paralleli
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
-from simulator.scenario.entries import name_of, written_out
+from simulator.scenario.entries import name_of, without_left, written_out
 from simulator.scenario.mistakes import did_you_mean
 from simulator.scenario.reading import Reading
 from simulator.scenario.resolved import resolved
 from simulator.scenario.scenario import Scenario
-from simulator.scenario.sections import Sections
-from simulator.scenario.shape import Record, fields
+from simulator.scenario.sections import SHAPES, Sections
+from simulator.scenario.shape import Record
 from simulator.scenario.shorthand import expanded
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
@@ -61,7 +61,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         runs=said["runs"],
         seed=said["seed"],
     )
-    assumed(scenario, data, reading)
+    assumed(scenario, without_left(document), reading)
     bases["stack"] = bases["stack"] or (None if "stack" in data else GENERIC)
     return replace(
         scenario,
@@ -73,7 +73,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
 
 def _written(document: Table, reading: Reading) -> dict[str, Any]:
     """Return what was written of each section, names written out; a section that is ``null`` is left out."""
-    known = fields(Sections)
+    known = SHAPES
     for key in document:
         if key not in known:
             reading.mistakes.add((str(key),), f"unknown key; {did_you_mean(key, known)}", key=True)
@@ -85,7 +85,7 @@ def _said(data: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Return the object of each section that could be read; the default's where it was left out."""
     said: dict[str, Any] = {}
     defaults = {field.name: field for field in fields_of(Sections)}
-    for name, field in fields(Sections).items():
+    for name, field in SHAPES.items():
         if name not in data:
             if field.required:
                 reading.mistakes.add((), f"`{name}` is missing")
@@ -143,4 +143,4 @@ def _filled_in(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) 
 
 def _mapping(data: Mapping[str, Any], name: str) -> Any:
     """Return what was written of a section as a mapping, its short form written out."""
-    return expanded(fields(Sections)[name].shape, data.get(name, Table()))
+    return expanded(SHAPES[name].shape, data.get(name, Table()))

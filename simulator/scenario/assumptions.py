@@ -11,17 +11,17 @@ from simulator.scenario.document import Keys, dotted
 from simulator.scenario.echo import echo
 from simulator.scenario.reading import Reading
 from simulator.scenario.scenario import Scenario
-from simulator.scenario.sections import Sections
-from simulator.scenario.shape import Kinds, Record, Shape, fields, shape
+from simulator.scenario.sections import SHAPES
+from simulator.scenario.shape import Kinds, Record, Shape, shape
 from simulator.scenario.shorthand import CATALOG_KIND, expanded
 from simulator.workload.layout import Parallelism, chunks
 from simulator.workload.training import Training
 
 DEFAULT = "default"
 SOURCES: dict[str, str] = {
-    "cluster.topology": "the smallest non-blocking fat-tree",
+    "cluster.topology.kind": "the smallest non-blocking fat-tree",
     "cluster.storage": "1 GB/s a host: the 2 TB/s that 2,048 hosts had in arXiv 2407.21783",
-    "cluster.placement": "hosts in the order of the fabric",
+    "cluster.placement.kind": "hosts in the order of the fabric",
     "cluster.collectives": "the fastest algorithm for each size, as NCCL chooses",
     "checkpoint.kind": "Daly's higher-order optimum",
     "recovery.detect": "active health checks find a failure in 2-60 s",
@@ -39,10 +39,12 @@ def assumed(scenario: Scenario, data: Mapping[str, Any], reading: Reading) -> No
     if "stack" not in data:
         notes.add(("stack",), scenario.stack_name, "no stack is given; the ranges are wider for it")
     stack = f"stack {scenario.stack_name}"
-    notes.sources |= dict.fromkeys(("parallelism.sequence", "parallelism.shard", "training.recompute"), stack)
+    notes.sources |= dict.fromkeys(
+        ("parallelism.sequence", "parallelism.shard.level", "training.recompute.kind"), stack
+    )
     notes.sources |= {"training.states": stack, "prices": "catalog"}
-    written = {name: data.get(name, {}) for name in fields(Sections)}
-    shapes = {name: field.shape for name, field in fields(Sections).items()}
+    written = {name: data.get(name, {}) for name in SHAPES}
+    shapes = {name: field.shape for name, field in SHAPES.items()}
     if scenario.model is not None:
         notes.section(shapes["model"], scenario.model, written["model"], ("model",))
     notes.section(shapes["cluster"], scenario.cluster, written["cluster"], ("cluster",))
@@ -125,12 +127,17 @@ class _Notes:
         elif isinstance(wanted, Record) and value is not None:
             self.section(wanted, value, {}, keys)
         elif value not in (None, (), {}, ""):
-            self.add(keys, text(echo(wanted, value)), self.source(keys))
+            self.add(keys, text(echo(wanted, _short(value))), self.source(keys))
 
     def source(self, path: Keys) -> str:
         """Return where the default of the key at `path` comes from."""
         keys = [dotted(path[:length]) for length in range(len(path), 0, -1)]
         return next((self.sources[key] for key in keys if key in self.sources), DEFAULT)
+
+
+def _short(value: Any) -> Any:
+    """Return a number without the noise of its last digits."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def text(plain: Any) -> str:

@@ -25,8 +25,10 @@ def echo(wanted: Shape, value: Any, *, nulls: bool = False) -> Any:
                 for name, shape, item in pairs
                 if nulls or not (item is None or item == () or item == {})
             }
-        case Kinds():
-            return echo(wanted.record(value.kind), value)  # type: ignore[arg-type]
+        case Kinds(short=short):
+            written = echo(wanted.record(value.kind), value)  # type: ignore[arg-type]
+            is_short = short is not None and written.keys() == {"kind", short[1]} and value.kind == short[0]
+            return written[short[1]] if short and is_short else written
         case Listing(items):
             return [echo(items[min(index, len(items) - 1)], item) for index, item in enumerate(value)]
         case Named(values):

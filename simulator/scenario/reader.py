@@ -13,8 +13,8 @@ from simulator.scenario.document import Table, placed
 from simulator.scenario.mistakes import did_you_mean
 from simulator.scenario.reading import Reading
 from simulator.scenario.scenario import Scenario
-from simulator.scenario.sections import Sections
-from simulator.scenario.shape import Record, fields
+from simulator.scenario.sections import SHAPES, Sections
+from simulator.scenario.shape import Record
 from simulator.scenario.source import load
 
 
@@ -47,7 +47,7 @@ def _scenario(document: Any, overrides: Sequence[str], stem: str, reading: Readi
     mistakes = reading.mistakes
     mistakes.document = document
     if not isinstance(document, Table):
-        mistakes.add((), f"a scenario is a mapping of keys; {did_you_mean('', list(fields(Sections)))}")
+        mistakes.add((), f"a scenario is a mapping of keys; {did_you_mean('', list(SHAPES))}")
         mistakes.stop()
     for override in overrides:
         changes.apply(override, document, Record(Sections), mistakes)

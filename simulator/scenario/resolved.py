@@ -9,8 +9,8 @@ from simulator.reliability.fleet import Failures
 from simulator.scenario.echo import echo
 from simulator.scenario.prices import Prices
 from simulator.scenario.scenario import Scenario
-from simulator.scenario.sections import Sections
-from simulator.scenario.shape import Shape, fields, shape
+from simulator.scenario.sections import SHAPES
+from simulator.scenario.shape import Shape, shape
 from simulator.workload.training import Training
 
 
@@ -45,7 +45,7 @@ def resolved(scenario: Scenario, *, bases: Mapping[str, str | None], own_causes:
 
 
 def _shape(section: str) -> Shape:
-    return fields(Sections)[section].shape
+    return SHAPES[section].shape
 
 
 def _named(thing: Any, base: str | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from simulator.scenario.moe import Moe
 from simulator.scenario.parallelism import ParallelismSection
 from simulator.scenario.prices import PricesSection
 from simulator.scenario.search import Search
+from simulator.scenario.shape import fields
 from simulator.scenario.targets import Targets
 from simulator.scenario.training import TrainingSection
 from simulator.units import Count
@@ -59,3 +60,7 @@ class Sections:
     runs: Count = 200
     """Simulated runs for the distributions."""
     seed: Count = 0
+
+
+SHAPES = fields(Sections)
+"""The shape of each section; to ask for them finds all kinds that exist."""

@@ -177,8 +177,8 @@ def _is_open(annotation: Any) -> bool:
 
 
 def _record(cls: type) -> Record:
-    kind = vars(cls).get("kind")
-    return Record(cls, kind if isinstance(kind, str) and "kind" not in fields(cls) else None)
+    kind = vars(cls).get("kind") if "kind" not in fields(cls) else None
+    return Record(cls, kind if isinstance(kind, str) else None)
 
 
 def _union(members: Sequence[Any]) -> Shape:
