@@ -37,12 +37,14 @@ DEFAULTS: Plain = {
     "mtp": 0,
 }
 EXPERT_DEFAULTS: Plain = {"shared": 0, "dense_layers": 0, "every": 1, "router_bias": False}
+NOT_SHAPE = ("base", "source", "aliases", "published")
+"""Keys of a resolved scenario or a catalog entry that say where a model comes from."""
 ATTENTION_DEFAULTS: dict[str, Plain] = {"full": {}, "window": {"full_every": 0}, "mla": {"q_rank": 0}}
 
 
 def complete(model: Mapping[str, Any]) -> Plain:
     """Return `model` with numbers as numbers and every default filled in; keys without meaning are left out."""
-    whole = DEFAULTS | plain(model)
+    whole = DEFAULTS | plain({key: value for key, value in model.items() if key not in NOT_SHAPE})
     for key in REQUIRED:
         if not isinstance(whole.get(key), int) or not 1 <= whole[key] <= LARGEST:
             raise ValueError(f"{key}: expected a whole number from 1 to {LARGEST}, found {whole.get(key)!r}")

@@ -17,25 +17,25 @@ from simulator.convert.values import plain
 Section = dict[str, Any]
 
 MODELS = {
-    ("llama3", "1b"): "llama-3.2-1b",
-    ("llama3", "3b"): "llama-3.2-3b",
-    ("llama3", "8b"): "llama-3.1-8b",
-    ("llama3", "70b"): "llama-3.1-70b",
-    ("llama3", "405b"): "llama-3.1-405b",
-    ("deepseek_v3", "16b"): "deepseek-v2-lite",
-    ("deepseek_v3", "671b"): "deepseek-v3",
-    ("qwen3", "0_6b"): "qwen3-0.6b",
-    ("qwen3", "1_7b"): "qwen3-1.7b",
-    ("qwen3", "4b"): "qwen3-4b",
-    ("qwen3", "8b"): "qwen3-8b",
-    ("qwen3", "14b"): "qwen3-14b",
-    ("qwen3", "32b"): "qwen3-32b",
-    ("qwen3", "30b_a3b"): "qwen3-30b-a3b",
-    ("qwen3", "235b_a22b"): "qwen3-235b-a22b",
-    ("gpt_oss", "20b"): "gpt-oss-20b",
-    ("gpt_oss", "120b"): "gpt-oss-120b",
+    ("llama3", "1b"): ("llama-3.2-1b", 16, 2048),
+    ("llama3", "3b"): ("llama-3.2-3b", 28, 3072),
+    ("llama3", "8b"): ("llama-3.1-8b", 32, 4096),
+    ("llama3", "70b"): ("llama-3.1-70b", 80, 8192),
+    ("llama3", "405b"): ("llama-3.1-405b", 126, 16384),
+    ("deepseek_v3", "16b"): ("deepseek-v2-lite", 27, 2048),
+    ("deepseek_v3", "671b"): ("deepseek-v3", 61, 7168),
+    ("qwen3", "0_6b"): ("qwen3-0.6b", 28, 1024),
+    ("qwen3", "1_7b"): ("qwen3-1.7b", 28, 2048),
+    ("qwen3", "4b"): ("qwen3-4b", 36, 2560),
+    ("qwen3", "8b"): ("qwen3-8b", 36, 4096),
+    ("qwen3", "14b"): ("qwen3-14b", 40, 5120),
+    ("qwen3", "32b"): ("qwen3-32b", 64, 5120),
+    ("qwen3", "30b_a3b"): ("qwen3-30b-a3b", 48, 2048),
+    ("qwen3", "235b_a22b"): ("qwen3-235b-a22b", 94, 4096),
+    ("gpt_oss", "20b"): ("gpt-oss-20b", 24, 2880),
+    ("gpt_oss", "120b"): ("gpt-oss-120b", 36, 2880),
 }
-"""Module and size of a recipe -> catalog name. Its 16B DeepSeek has the shape of DeepSeek-V2-Lite."""
+"""Module and size of a recipe -> catalog name, layers, hidden. Its 16B DeepSeek has the shape of DeepSeek-V2-Lite."""
 SCHEDULES = {
     "1F1B": "1f1b",
     "GPipe": "gpipe",
@@ -65,8 +65,9 @@ def write(scenario: Mapping[str, Any]) -> str:
     """Return the command line of a scenario, one flag a line; the shard degree is left to fill the cluster."""
     training = plain(dict(scenario.get("training") or {}))
     parallelism = plain(dict(scenario.get("parallelism") or {}))
-    flags = _model_flags(scenario.get("model")) | _parallelism_flags(parallelism, training)
-    flags |= _training_flags(training, parallelism.get("pipeline", 1))
+    data = _data(scenario.get("cluster"), parallelism)
+    flags = _model_flags(scenario.get("model")) | _parallelism_flags(parallelism, training, data)
+    flags |= _training_flags(training, parallelism.get("pipeline", 1), data)
     lines = [f"{flag} {value}".rstrip() for flag, value in flags.items() if value is not None]
     recompute = training.get("recompute")
     kind = recompute.get("kind") if isinstance(recompute, dict) else recompute
@@ -99,7 +100,7 @@ def _model(args: Arguments) -> str | None:
     if key not in MODELS:
         known = ", ".join(f"{module} {size}" for module, size in MODELS)
         raise ValueError(f"--module and --config: {module[:40]} {size[:40]} is not known; known are {known}")
-    return MODELS[key]
+    return MODELS[key][0]
 
 
 def _parallelism(args: Arguments) -> Section:
@@ -139,7 +140,7 @@ def _training(args: Arguments, recompute: str | None) -> Section:
     pipelined = (args.number("--parallelism.pipeline_parallel_degree") or 1) > 1
     part = args.number("--parallelism.pipeline_parallel_microbatch_size") or 1
     if pipelined and local:
-        args.leave("--training.local_batch_size", f"{local} (a pipeline runs the whole global batch)")
+        args.leave("--training.local_batch_size", f"{local} (a pipeline runs the whole batch of its data rank)")
     whole = args.number("--training.global_batch_size")
     mode = args.text("--activation_checkpoint.mode")
     section = {
@@ -156,15 +157,43 @@ def _training(args: Arguments, recompute: str | None) -> Section:
 
 
 def _model_flags(model: Any) -> Section:
-    names = {name: key for key, name in MODELS.items()}
-    name = model.get("base") if isinstance(model, Mapping) else model
-    if name not in names:
-        return {}
-    module, size = names[name]
-    return {"--module": module, "--config": f"{module}_{size}"}
+    """Return the recipe of a model by name; one whose shape was altered has none, and its flags are left to the user."""
+    section = plain(dict(model)) if isinstance(model, Mapping) else {"base": model}
+    for (module, size), (name, layers, hidden) in MODELS.items():
+        altered = section.get("layers", layers) != layers or section.get("hidden", hidden) != hidden
+        if section.get("base") == name and not altered:
+            return {"--module": module, "--config": f"{module}_{size}"}
+    return {}
 
 
-def _parallelism_flags(section: Section, training: Section) -> Section:
+def _data(cluster: Any, parallelism: Section) -> int | None:
+    """Return the number of data ranks, where the scenario says how many GPUs there are."""
+    cluster = plain(dict(cluster or {}))
+    host = cluster.get("host")
+    gpus = host.get("gpus") if isinstance(host, dict) else None
+    if not isinstance(gpus, int) or not isinstance(cluster.get("hosts"), int):
+        return None
+    return (
+        cluster["hosts"]
+        * gpus
+        // (parallelism.get("tensor", 1) * parallelism.get("pipeline", 1) * _context(parallelism))
+    )
+
+
+def _context(parallelism: Section) -> int:
+    context = parallelism.get("context", 1)
+    return context.get("size", 1) if isinstance(context, dict) else context
+
+
+def _replicas(shard: Any, level: str, data: int | None) -> int:
+    if level != "none":
+        return shard.get("replicas", 1) if isinstance(shard, dict) else 1
+    if data is None:
+        raise ValueError("parallelism.shard: `none` needs the number of GPUs: give cluster.hosts and cluster.host.gpus")
+    return data
+
+
+def _parallelism_flags(section: Section, training: Section, data: int | None) -> Section:
     shard = section.get("shard", "parameters")
     level = shard.get("level", "parameters") if isinstance(shard, dict) else shard
     if level == "optimizer":
@@ -175,15 +204,14 @@ def _parallelism_flags(section: Section, training: Section) -> Section:
     if kind not in schedules:
         raise ValueError(f"parallelism.schedule: torchtitan has no {kind}")
     pipelined = section.get("pipeline", 1) > 1
-    context = section.get("context", 1)
     tensor = section.get("tensor", 1)
     degrees = {
-        "data_parallel_replicate_degree": shard.get("replicas", 1) if isinstance(shard, dict) else 1,
+        "data_parallel_replicate_degree": _replicas(shard, level, data),
         "data_parallel_shard_degree": 1 if level == "none" else -1,
         "fsdp_reshard_after_forward": "never" if level == "gradients" else None,
         "tensor_parallel_degree": tensor,
         "no_enable_sequence_parallel": "" if tensor > 1 and not section.get("sequence", True) else None,
-        "context_parallel_degree": context.get("size", 1) if isinstance(context, dict) else context,
+        "context_parallel_degree": _context(section),
         "expert_parallel_degree": section.get("expert", 1),
         "pipeline_parallel_degree": section.get("pipeline", 1),
         "pipeline_parallel_schedule": schedules[kind] if pipelined else None,
@@ -192,14 +220,23 @@ def _parallelism_flags(section: Section, training: Section) -> Section:
     return {f"--parallelism.{name}": value for name, value in degrees.items()}
 
 
-def _training_flags(section: Section, pipeline: int) -> Section:
+def _training_flags(section: Section, pipeline: int, data: int | None) -> Section:
+    local, whole = section.get("microbatch"), section.get("global_batch")
+    if pipeline > 1:
+        local = whole // data if whole and data else None
     precision = section.get("precision")
     kind = precision.get("kind") if isinstance(precision, dict) else precision
     dtypes = {theirs: name for name, theirs in DTYPES.items()}
     return {
-        "--training.local_batch_size": section.get("microbatch") if pipeline == 1 else None,
+        "--training.local_batch_size": local,
         "--training.global_batch_size": section.get("global_batch"),
         "--training.seq_len": section.get("sequence_length"),
-        "--training.steps": section.get("steps"),
+        "--training.steps": section.get("steps") or _steps(section),
         "--training.mixed_precision_param": dtypes.get(kind or ""),
     }
+
+
+def _steps(section: Section) -> int | None:
+    """Return the steps that the tokens take; the last is a whole one."""
+    tokens, step = section.get("tokens"), section.get("global_batch", 0) * section.get("sequence_length", 0)
+    return -(-tokens // step) if tokens and step else None

@@ -41,6 +41,10 @@ def test_short_and_complete_are_inverse():
     assert short(complete(moe))["experts"] == moe["experts"]
 
 
+def test_where_a_model_comes_from_is_no_part_of_its_shape():
+    assert complete({**TINY, "base": "gpt-2", "source": "a paper"}) == complete(TINY)
+
+
 @pytest.mark.parametrize("key", ["layers", "hidden", "heads", "vocabulary"])
 @pytest.mark.parametrize("value", [None, 0, -1, "many", 10**18])
 def test_a_shape_needs_its_four_numbers(key, value):

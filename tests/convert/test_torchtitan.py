@@ -68,7 +68,23 @@ def test_a_scenario_is_the_same_after_a_round_trip():
     assert torchtitan.ignored(written) == []
 
 
-@pytest.mark.parametrize("level", ["none", "gradients", "parameters"])
+CLUSTER = {"hosts": 4, "host": {"gpus": 8}}
+
+
+def test_unsharded_weights_are_replicated_over_all_data_ranks():
+    written = torchtitan.write({"cluster": CLUSTER, "parallelism": {"tensor": 4, "context": 2, "shard": "none"}})
+    assert "--parallelism.data_parallel_replicate_degree 4\n--parallelism.data_parallel_shard_degree 1\n" in written
+    assert torchtitan.read(written)["parallelism"]["shard"] == "none"
+
+
+def test_a_pipeline_gets_the_whole_batch_of_its_data_rank():
+    training = {"global_batch": 64, "microbatch": 2}
+    written = torchtitan.write({"cluster": CLUSTER, "parallelism": {"pipeline": 4}, "training": training})
+    assert "--training.local_batch_size 8\n" in written
+    assert torchtitan.read(written)["training"] == training
+
+
+@pytest.mark.parametrize("level", ["gradients", "parameters"])
 def test_shard_levels_are_kept(level):
     assert torchtitan.read(torchtitan.write({"parallelism": {"shard": level}}))["parallelism"]["shard"] == level
 
@@ -79,13 +95,21 @@ def test_schedules_are_kept(kind):
     assert torchtitan.read(torchtitan.write({"parallelism": section}))["parallelism"]["schedule"] == {"kind": kind}
 
 
-def test_every_recipe_is_a_model_of_the_catalog():
-    assert set(torchtitan.MODELS.values()) <= set(catalog.names("model"))
+@pytest.mark.parametrize(("name", "layers", "hidden"), torchtitan.MODELS.values())
+def test_every_recipe_is_a_model_of_the_catalog(name, layers, hidden):
+    entry = catalog.entry("model", name)
+    assert (int(entry["layers"]), int(entry["hidden"])) == (layers, hidden)
+    assert torchtitan.read(torchtitan.write({"model": name, "cluster": CLUSTER}))["model"] == name
 
 
-@pytest.mark.parametrize("name", torchtitan.MODELS.values())
-def test_models_are_kept_by_name(name):
-    assert torchtitan.read(torchtitan.write({"model": name}))["model"] == name
+def test_a_model_with_other_layers_is_no_recipe():
+    assert "--config" in torchtitan.write({"model": {"base": "llama-3.1-8b", "layers": "32"}})
+    assert "--config" not in torchtitan.write({"model": {"base": "llama-3.1-8b", "layers": "16"}})
+
+
+def test_tokens_become_whole_steps():
+    training = {"tokens": "1M", "global_batch": 64, "sequence_length": 4096}
+    assert "--training.steps 4\n" in torchtitan.write({"training": training})
 
 
 @pytest.mark.parametrize(
@@ -99,7 +123,9 @@ def test_older_spellings_are_read(old):
 
 def test_a_local_batch_in_a_pipeline_is_reported():
     line = "--parallelism.pipeline_parallel_degree 2 --training.local_batch_size 8"
-    assert torchtitan.ignored(line) == ["--training.local_batch_size 8 (a pipeline runs the whole global batch)"]
+    assert torchtitan.ignored(line) == [
+        "--training.local_batch_size 8 (a pipeline runs the whole batch of its data rank)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +145,7 @@ def test_wrong_flags_say_what_is_wrong(line, message):
 @pytest.mark.parametrize(
     ("section", "message"),
     [
+        ({"shard": "none"}, "needs the number of GPUs"),
         ({"shard": "optimizer"}, "torchtitan shards gradients with the optimizer"),
         ({"schedule": {"kind": "zb-h1"}}, "torchtitan has no zb-h1"),
     ],
