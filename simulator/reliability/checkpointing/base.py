@@ -14,6 +14,8 @@ from simulator.units import Bytes, Count, Seconds, Share
 class CheckpointPolicy(ABC):
     kind: ClassVar[str]
     saves: ClassVar[bool] = True
+    given: ClassVar[bool] = False
+    """Whether the interval is the user's own, not computed."""
     mode: Literal["blocking", "async"] = "blocking"
     """Async stalls only while the state is copied out of the GPU; the save counts once it has been persisted."""
     stall: Seconds | None = None

@@ -12,6 +12,7 @@ from simulator.units import Seconds
 @dataclass(frozen=True, kw_only=True)
 class FixedInterval(CheckpointPolicy):
     kind: ClassVar[str] = "fixed"
+    given: ClassVar[bool] = True
     interval: Seconds
     """Useful work between saves, the save itself excluded."""
 

@@ -53,6 +53,11 @@ class Cause(ABC):
         """Whether it stops the job, at once or when it is detected."""
         return self.effect in ("crash", "corrupt")
 
+    @property
+    def on_host(self) -> bool:
+        """Whether it happens to one host, which may be a lemon, collect strikes and fail again."""
+        return self.unit in ("gpu", "nic", "host")
+
     @abstractmethod
     def rate(self, units: int) -> float:
         """Return the long-run events per second of exposure of `units` units together."""

@@ -1,0 +1,48 @@
+"""The account of a run's wall clock: every second belongs to one part."""
+
+from __future__ import annotations
+
+from simulator.engine.outcome import PARTS, Episode
+from simulator.units import Seconds
+
+
+class Ledger:
+    def __init__(self, record: bool = False) -> None:
+        self.parts: dict[str, Seconds] = dict.fromkeys(PARTS, 0.0)
+        self.timeline: list[Episode] = []
+        self._record = record
+        self._open: tuple[tuple[str, Seconds], ...] = ()
+        self._opened = 0.0
+        self.cause = ""
+        """What interrupted the run last, for the timeline."""
+
+    def open(self, now: Seconds, *segments: tuple[str, Seconds]) -> Seconds:
+        """Begin segments that follow one another; return how long they take together."""
+        self._open, self._opened = segments, now
+        return sum([seconds for _, seconds in segments])
+
+    def close(self, now: Seconds | None = None) -> None:
+        """Book what was begun: all of it, or what of it lies before `now`."""
+        left = None if now is None else now - self._opened
+        start = self._opened
+        for part, whole in self._open:
+            seconds = whole
+            if left is not None:
+                seconds = min(whole, left)
+                left -= seconds
+            self.parts[part] += seconds
+            if self._record and seconds > 0:
+                self.timeline.append(Episode(part, start, seconds, self.cause))
+                start += seconds
+        self._open = ()
+
+    def trained(self, start: Seconds, time: Seconds, work: Seconds, saving: Seconds, factor: float) -> None:
+        """Book a stretch of training that did `work`; the work itself is booked at the end of the run."""
+        if factor == 1.0:
+            if saving:
+                self.parts["checkpoint"] += time - work
+        else:
+            self.parts["checkpoint"] += saving
+            self.parts["degraded"] += time - saving - work
+        if self._record and time > 0:
+            self.timeline.append(Episode("train", start, time))
