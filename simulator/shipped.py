@@ -14,7 +14,7 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Return the name of each shipped scenario, such as ``tutorial/first``."""
+    """Return the name of each shipped scenario, such as ``tutorial/1-one-host``."""
     root = folder()
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.yaml"))
 

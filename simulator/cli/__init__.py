@@ -103,7 +103,7 @@ def about(
     """Say what an LLM training run will do before the cluster is rented.
 
     One YAML scenario goes in; step time, MFU, memory, days, goodput, dollars and energy come out.
-    Start with `foretrain run tutorial/first`.
+    Start with `foretrain run tutorial/1-one-host`.
     """
 
 

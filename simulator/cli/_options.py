@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 Scenario = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A YAML file, or a shipped name such as tutorial/first.")
+    str, typer.Argument(metavar="SCENARIO", help="A YAML file, or a shipped name such as tutorial/1-one-host.")
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -18,7 +18,7 @@ Catalogs = Annotated[
     list[Path] | None,
     typer.Option("--catalog", metavar="DIR", help="Look names up in this folder first; may be repeated."),
 ]
-Runs = Annotated[int | None, typer.Option("--runs", min=1, help="Simulated runs for the distributions.")]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the random streams.")]
+Runs = Annotated[int | None, typer.Option("--runs", metavar="N", min=1, help="Simulated runs for the distributions.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of the random streams.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Also write files into this folder.")]

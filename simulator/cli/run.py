@@ -46,7 +46,7 @@ def command(
     time went, GPU-hours, dollars and energy. Exits 1 when the answer is no.
 
     Examples:
-      foretrain run tutorial/first
+      foretrain run tutorial/1-one-host
       foretrain run mine.yaml --set parallelism.tensor=4 --set failures.scale=2
       foretrain run mine.yaml --out mine/       report, plots, trace and JSON
       foretrain run mine.yaml --json --fail-under mfu=0.4

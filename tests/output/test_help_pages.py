@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
+from simulator import shipped
 from simulator.cli import app, verbs
 
 
@@ -23,3 +26,10 @@ def test_help_lists_every_verb_with_a_line() -> None:
     for verb, line in verbs().items():
         assert f"  {verb} " in listed
         assert line[0].isupper()
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_scenarios_that_help_names_are_shipped(verb: str) -> None:
+    help_text = CliRunner().invoke(app, [verb, "--help"]).stdout
+    for name in re.findall(r"\b(?:tutorial|published|studies)/[\w.-]+", help_text):
+        assert name.rstrip(".").removesuffix(".yaml") in shipped.names()
