@@ -1,14 +1,20 @@
-"""Which algorithm runs a collective, and its time: the least of what each would take, as NCCL chooses."""
+"""Which algorithm and protocol run a collective: the one that the library's cost model expects to end first."""
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from simulator.errors import ScenarioError
 from simulator.kinds import kinds
 from simulator.machine.channel import Channel
-from simulator.machine.collectives.base import Collective, Operation
-from simulator.units import Bytes, Seconds
+from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
+from simulator.units import Bytes, BytesPerSecond, Seconds
+
+
+class Choice(NamedTuple):
+    way: Collective
+    plan: Plan
 
 
 @cache
@@ -28,24 +34,45 @@ def time(
     """
     if channel.ranks <= 1 or nbytes <= 0:
         return 0.0
-    return choose(operation, nbytes, channel, algorithm).time(operation, nbytes, channel)
+    return choose(operation, nbytes, channel, algorithm).plan.time(nbytes)
 
 
 @lru_cache(maxsize=65536)
 def wire_bytes(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Bytes:
-    """Return the bytes that the busiest GPU of the group sends."""
+    """Return the bytes through the NIC share of each GPU of the busiest host; over its scale-up links inside one."""
     if channel.ranks <= 1 or nbytes <= 0:
         return 0.0
-    return choose(operation, nbytes, channel, algorithm).wire_bytes(operation, nbytes, channel)
+    way = choose(operation, nbytes, channel, algorithm).way
+    if channel.inside_host:
+        return way.up_bytes(operation, nbytes, channel)
+    return way.out_bytes(operation, nbytes, channel) / channel.ranks_per_host
 
 
 @lru_cache(maxsize=65536)
-def choose(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Collective:
-    """Return the algorithm that finishes first, or the pinned one where it can run."""
+def scale_up_bytes(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Bytes:
+    """Return the bytes over the scale-up links of the busiest GPU."""
+    if channel.ranks <= 1 or nbytes <= 0:
+        return 0.0
+    return choose(operation, nbytes, channel, algorithm).way.up_bytes(operation, nbytes, channel)
+
+
+def bus_bandwidth(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> BytesPerSecond:
+    """Return the bus bandwidth as nccl-tests prints it."""
+    return nbytes * bus_factor(operation, channel.ranks) / time(operation, nbytes, channel, algorithm)
+
+
+def choose(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Choice:
+    """Return the algorithm and protocol that are expected to end first, of the pinned algorithm if it can run."""
+    return min(choices(operation, channel, algorithm), key=lambda choice: choice.plan.expected(nbytes))
+
+
+@lru_cache(maxsize=4096)
+def choices(operation: Operation, channel: Channel, algorithm: str = "auto") -> tuple[Choice, ...]:
+    """Return all that may run `operation` on `channel`."""
+    ways = [way for way in algorithms().values() if way.automatic and way.supports(operation, channel)]
     if algorithm != "auto":
         if algorithm not in algorithms():
             raise ScenarioError(f"no collective algorithm named {algorithm!r}; one of {', '.join(algorithms())}")
         if (pinned := algorithms()[algorithm]).supports(operation, channel):
-            return pinned
-    able = [way for way in algorithms().values() if way.supports(operation, channel)]
-    return min(able, key=lambda way: way.time(operation, nbytes, channel))
+            ways = [pinned]
+    return tuple(Choice(way, plan) for way in ways for plan in way.plans(operation, channel))

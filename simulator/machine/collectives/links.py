@@ -4,24 +4,65 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, Literal
 
 from simulator import catalog
-from simulator.units import Seconds, Share, parse
+from simulator.units import Bytes, BytesPerSecond, Seconds, Share, parse
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleUpLinks:
+    """A generation of links inside a scale-up domain; shares are of the datasheet's bandwidth."""
+
+    nccl: str
+    """The row of NCCL's tables: Volta, Ampere, Hopper, Blackwell."""
+    steps: Literal["NVLINK", "PCI", "NET"]
+    """Which latencies of NCCL a step has."""
+    shape: Literal["switch", "mesh", "cube-mesh", "torus"]
     ring: Share
+    peer: Share
+    all_to_all: Share
+    multicast: Share | None = None
+    multicast_bus: Share = 1.0
+    fill: Bytes = 0.0
+    links_used: tuple[tuple[int, int], ...] = ()
+    """On a mesh that is not full, links that a ring of so many ranks can use."""
+    latencies: tuple[tuple[str, Seconds], ...] = ()
+    """Measured latency by protocol, where the library is not NCCL."""
+
+    def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
+        """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
+        if self.shape == "switch" or pair is None:
+            return bandwidth
+        if self.shape == "torus":
+            return min(bandwidth, pair * 2 * max(1, (ranks - 1).bit_length() // 2)) if ranks > 2 else pair
+        links = max((used for least, used in self.links_used if least <= ranks), default=ranks - 1)
+        return min(bandwidth, pair * links)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleOutLinks:
+    """A kind of network between hosts."""
+
     efficiency: Share
+    """Delivered over line rate of a NIC."""
+    latency: Seconds
+    """Of the protocol, one hop between hosts, beyond NCCL's own for InfiniBand."""
     switch_latency: Seconds
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Constants of the library that hold on all links."""
+
+    tree: Share
+    send: Share
+    exchange: Share
+    slice: Bytes
+
+
 @cache
-def _entry() -> dict:
+def _entry() -> dict[str, Any]:
     return catalog.entry("calibration", "links")
 
 
@@ -37,11 +78,42 @@ def fabric_of(kind: str, architecture: str) -> str:
 
 @cache
 def fabric(name: str) -> ScaleUpLinks:
-    return ScaleUpLinks(ring=float(_entry()["fabrics"][name]["ring"]))
+    """Return the constants of scale-up links by their entry."""
+    found = _entry()["fabrics"][name]
+    return ScaleUpLinks(
+        nccl=found["nccl"],
+        steps=found["steps"],
+        shape=found["shape"],
+        ring=float(found["ring"]),
+        peer=float(found["peer"]),
+        all_to_all=float(found["all_to_all"]),
+        multicast=float(found["multicast"]) if "multicast" in found else None,
+        multicast_bus=float(found.get("multicast_bus", 1.0)),
+        fill=parse(found["fill"], "B"),
+        links_used=tuple((int(ranks), int(links)) for ranks, links in found.get("links_used", {}).items()),
+        latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),
+    )
 
 
 @cache
 def network_of(name: str) -> ScaleOutLinks:
+    """Return the constants of a network by the host's ``fabric``; InfiniBand's where it is not known."""
     networks = _entry()["networks"]
     found = networks.get(name, networks["infiniband"])
-    return ScaleOutLinks(efficiency=float(found["efficiency"]), switch_latency=parse(found["switch_latency"], "s"))
+    return ScaleOutLinks(
+        efficiency=float(found["efficiency"]),
+        latency=parse(found["latency"], "s"),
+        switch_latency=parse(found["switch_latency"], "s"),
+    )
+
+
+@cache
+def shared() -> Shared:
+    """Return the constants of the library."""
+    found = _entry()["shared"]
+    return Shared(
+        tree=float(found["tree"]),
+        send=float(found["send"]),
+        exchange=float(found["exchange"]),
+        slice=parse(found["slice"], "B"),
+    )

@@ -1,0 +1,65 @@
+"""What a channel delivers to a collective: line rates times what the generation attains of them."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.machine.channel import Channel
+from simulator.machine.collectives.links import ScaleUpLinks, fabric, network_of
+from simulator.units import Bytes, BytesPerSecond, Seconds
+
+ONE_SWITCH: Seconds = 1.6e-6
+"""Fabric under NCCL's own network latencies: two NICs of 0.5 us and one switch."""
+MIB = float(1 << 20)
+
+
+def links(channel: Channel) -> ScaleUpLinks:
+    """Return the constants of the channel's scale-up links."""
+    return fabric(channel.fabric)
+
+
+def ring_rate(channel: Channel) -> BytesPerSecond:
+    """Return the bus bandwidth of a ring inside a domain."""
+    constants = fabric(channel.fabric)
+    usable = constants.usable(channel.ranks_per_host, channel.scale_up_bandwidth, channel.scale_up_pair)
+    return usable * constants.ring * channel.scale_up_factor
+
+
+def out_rate(channel: Channel) -> BytesPerSecond:
+    """Return what the group delivers across a domain's boundary to its neighbour."""
+    return channel.scale_out_bandwidth * network_of(channel.network).efficiency * channel.scale_out_factor
+
+
+def exchange_rate(channel: Channel) -> BytesPerSecond:
+    """Return the same where every rank sends to every other."""
+    return channel.exchange_bandwidth * network_of(channel.network).efficiency * channel.scale_out_factor
+
+
+def hop(channel: Channel) -> Seconds:
+    """Return the latency of one hop between hosts beyond NCCL's constants for InfiniBand and one switch."""
+    return network_of(channel.network).latency + max(0.0, channel.latency - ONE_SWITCH)
+
+
+def fill(channel: Channel, rate: BytesPerSecond) -> Seconds:
+    """Return the time of the bytes in flight in a pipelined collective at `rate`.
+
+    Inside a domain 32 channels hold a slice each, and no fewer than a 4 MiB buffer a rank; across domains the
+    channels follow the NICs, which ranks share evenly.
+    """
+    most = fabric(channel.fabric).fill
+    share = channel.ranks_per_host / 8
+    return most * (max(1.0, share) if channel.inside_host else share) / rate
+
+
+def levels(hosts: int) -> float:
+    """Return the depth of a binary tree over hosts."""
+    return math.log2(max(hosts, 1))
+
+
+def tree_bytes(hosts: int, nbytes: Bytes) -> Bytes:
+    """Return what the busiest host sends in a double binary tree.
+
+    Each tree carries half of the buffer, up and down, and each host is inside one tree (up once, down twice) and a
+    leaf of the other (up once): 2. Three hosts have one leaf a tree: 3/2; two only exchange halves both ways: 1.
+    """
+    return nbytes * (0.0 if hosts <= 1 else 1.0 if hosts == 2 else 1.5 if hosts == 3 else 2.0)
