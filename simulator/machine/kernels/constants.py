@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class GemmConstants:
     """Matrix products; see `simulator.machine.kernels.gemm`."""
 
-    start: Seconds
-    """Start and end of a kernel: launch on the device, prologue, epilogue."""
+    start: Mapping[str, Seconds]
+    """Start and end of a kernel: launch on the device, prologue, epilogue; by precision."""
     issue: Seconds
     """Time the library takes to issue a product, which a stream of small ones cannot beat."""
     memory: Share
@@ -127,9 +127,8 @@ def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
     """Return the constants that an entry of `gemm.yaml` says."""
     unaligned = {int(pieces): float(share) for pieces, share in entry["unaligned"].items()}
     scalars = {key: value for key, value in entry.items() if not isinstance(value, dict)}
-    return GemmConstants(
-        rate=_numbers(entry["rate"]), ramp=_numbers(entry["ramp"]), unaligned=unaligned, **_numbers(scalars)
-    )
+    start, rate, ramp = (_numbers(entry[key]) for key in ("start", "rate", "ramp"))
+    return GemmConstants(start=start, rate=rate, ramp=ramp, unaligned=unaligned, **_numbers(scalars))
 
 
 def attention_constants(entry: Mapping[str, Any]) -> Mapping[str, AttentionConstants]:

@@ -33,8 +33,8 @@ TILES = ((256, 128), (128, 256), (128, 128), (64, 128), (128, 64), (64, 64))
 SPLITS = (1, 2, 4, 8)
 ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "fp16": 2.0, "bf16": 2.0, "fp8": 1.0, "mxfp8": 1 + 1 / 32, "nvfp4": 0.5625}
 """Bytes an input element takes; block formats carry one scale for 32 (mxfp8) or 16 (nvfp4) elements."""
-MEASURED_AS = {"fp16": "bf16", "mxfp8": "fp8"}
-"""Precisions that run at another's share of their peak."""
+MEASURED_AS = {"fp16": "bf16", "tf32": "bf16", "mxfp8": "fp8"}
+"""Precisions that run at another's share of their own peak."""
 VECTOR_BYTES = 16
 """The widest load; rows that do not start on it are read in narrower pieces."""
 
@@ -68,7 +68,7 @@ def time(
     memory /= gpu.memory_bandwidth * constants.memory
     p = constants.overlap
     combined: float = (best**p + memory**p) ** (1 / p)
-    return max(constants.issue, constants.start + combined)
+    return max(constants.issue, constants.start[key] + combined)
 
 
 def flops(m: int, n: int, k: int, *, groups: int = 1) -> Flops:

@@ -1,0 +1,87 @@
+"""What kernel constants are learned from: tables of measured kernels, read here and written as catalog text.
+
+A table names its GPUs as the catalog does, or by an alias. The fits are robust (mean absolute log error), start from
+the default constants in the catalog and are held to them by a weak prior, so that a table of three shapes moves little.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, TypeVar
+
+import numpy as np
+
+R = TypeVar("R")
+SEARCHED = "best of a search"
+"""Note of rows that show the best shape anyone found, not a given one."""
+WIDTH = 118
+SCATTER = 0.08
+"""Typical log error of one kernel, which nothing can fit away."""
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a measured table without the best-of-a-search ones."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if SEARCHED not in row.get("note", "")]
+
+
+def fit(
+    seconds: Callable[[np.ndarray], np.ndarray], measured: np.ndarray, start: Sequence[float], spread: float
+) -> np.ndarray:
+    """Return the positive constants whose predicted `seconds` are closest to `measured` in the mean.
+
+    Each constant is held to where it starts by a normal prior on its logarithm with the deviation `spread`, against
+    errors with the scale ``SCATTER``: a handful of rows moves it little.
+    """
+    from scipy.optimize import minimize
+
+    origin = np.log(np.asarray(start))
+
+    def loss(logs: np.ndarray) -> float:
+        error = np.abs(np.log(seconds(np.exp(logs)) / measured)).sum()
+        return float(error + SCATTER / 2 * (((logs - origin) / spread) ** 2).sum()) / len(measured)
+
+    found = minimize(loss, origin, method="Powell", options={"maxiter": 4, "xtol": 1e-3, "ftol": 1e-4})
+    return np.exp(found.x)
+
+
+def folds(rows: Sequence[R], group: Callable[[R], object], count: int = 4) -> Iterable[tuple[list[R], list[R]]]:
+    """Yield rows to fit and rows left out, `count` times; rows of one group are left out together."""
+    groups = sorted({str(group(row)) for row in rows})
+    number = {name: place % count for place, name in enumerate(groups)}
+    for fold in range(count):
+        left_out = [row for row in rows if number[str(group(row))] == fold]
+        if left_out:
+            yield [row for row in rows if number[str(group(row))] != fold], left_out
+
+
+def text(entry: Mapping[str, Any], header: str) -> str:
+    """Return a catalog entry as YAML, under a header that says where it comes from."""
+    return "".join(f"# {line}\n" for line in header.splitlines()) + "\n".join(_lines(entry, "")) + "\n"
+
+
+def _lines(entry: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, value in entry.items():
+        flow = _flow(value)
+        if len(indent) + len(key) + len(flow) + 2 <= WIDTH:
+            yield f"{indent}{key}: {flow}"
+        elif isinstance(value, Mapping):
+            yield f"{indent}{key}:"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{key}: >-"
+            yield from (f"{indent}  {line}" for line in wrap(value, WIDTH - len(indent) - 2, break_on_hyphens=False))
+
+
+def _flow(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    return "{" + ", ".join(f"{key}: {_flow(part)}" for key, part in value.items()) + "}"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """Return `value` with a few digits that count, as text."""
+    return f"{value:.{digits}g}"
