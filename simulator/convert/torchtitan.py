@@ -157,7 +157,7 @@ def _training(args: Arguments, recompute: str | None) -> Section:
 
 
 def _model_flags(model: Any) -> Section:
-    """Return the recipe of a model by name; one whose shape was altered has none, and its flags are left to the user."""
+    """Return the recipe of a model by name; one whose shape was altered has none, so the user names it."""
     section = plain(dict(model)) if isinstance(model, Mapping) else {"base": model}
     for (module, size), (name, layers, hidden) in MODELS.items():
         altered = section.get("layers", layers) != layers or section.get("hidden", hidden) != hidden
