@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, replace
 from dataclasses import fields as fields_of
+from functools import lru_cache
 from typing import Any
 
 from simulator.scenario import calibration, cluster, failures, limits, parallelism, prices, search, training
@@ -42,10 +43,10 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         name=said["name"] or stem,
         source=said["source"],
         expect={str(key): expectation.as_dict() for key, expectation in said["expect"].items()},
-        model=said["model"],
+        model=_same(said["model"]),
         model_name=(bases["model"] or CUSTOM) if said["model"] else "",
         cluster=parts["cluster"],
-        stack=parts["stack"],
+        stack=_same(parts["stack"]),
         stack_name=bases["stack"] or (CUSTOM if "stack" in data else GENERIC),
         parallelism=parts["parallelism"],
         training=parts["training"],
@@ -69,6 +70,12 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         warnings=(*reading.warnings, *scenario.failures.warnings()),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),
     )
+
+
+@lru_cache(maxsize=256)
+def _same(thing: Any) -> Any:
+    """Return the first object that was equal to `thing`: what is cached by it is then found by identity."""
+    return thing
 
 
 def _written(document: Table, reading: Reading) -> dict[str, Any]:
@@ -131,7 +138,7 @@ def _filled_in(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) 
     if said.get("training") and stack:
         parts["training"] = training.resolve(said["training"], data["training"], stack)
     if said.get("cluster"):
-        parts["cluster"] = cluster.resolve(said["cluster"])
+        parts["cluster"] = cluster.resolve(replace(said["cluster"], host=_same(said["cluster"].host)))
     if said.get("failures"):
         parts["failures"] = failures.resolve(said["failures"], _mapping(data, "failures"), reading)
     if said.get("prices") and parts["cluster"]:
