@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from simulator.engine.work import Span
+
 Verdict = Literal["fits", "tight", "oom"]
 STEP_PARTS = (
     "compute",
@@ -41,17 +43,6 @@ class Assumption:
 class ModelSize:
     parameters: int
     active_parameters: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Something that occupied a track of the step (or run) from ``start`` for ``duration`` seconds."""
-
-    track: str
-    name: str
-    start: float
-    duration: float
-    kind: str = "compute"
 
 
 @dataclass(frozen=True, kw_only=True)

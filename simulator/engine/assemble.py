@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from simulator.engine.durations import Durations
 from simulator.engine.streams import Item, Play, play
@@ -12,15 +13,18 @@ from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
 from simulator.machine.kernels import attention, optimizer
+from simulator.machine.network import Carried, Network
+from simulator.scenario.cluster import Cluster
+from simulator.scenario.scenario import Scenario
 from simulator.units import Seconds
 from simulator.workload import ends, layer
 from simulator.workload.layer import Shape
-from simulator.workload.layout import Chunk, Parallelism, chunks
+from simulator.workload.layout import Chunk, Parallelism, axes, chunks
 from simulator.workload.model import Model
 from simulator.workload.operations import Exchange, Program
 from simulator.workload.parameters import embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
 from simulator.workload.stack import Stack
-from simulator.workload.states import VALUE_BYTES, optimizer_traffic
+from simulator.workload.states import WIDTH, widths
 from simulator.workload.training import Training
 
 BACKWARD_LAUNCHES = 1.6
@@ -49,6 +53,8 @@ class Assembly:
         self._played: dict[Program, Play] = {}
         self._layers: dict[Shape, LayerPieces] = {}
         kernel = inputs.stack.attention
+        if kernel == "unfused" and inputs.stack.softmax == "eager":
+            kernel = "eager"
         self.kernel = attention.newest(durations.gpu) if kernel == "newest" else kernel
         self.shape = Shape(
             inputs.model,
@@ -194,8 +200,8 @@ class Assembly:
     def _data_transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
         """Reduction of the gradients and gathering of the weights of a chunk with these parameters."""
         stack, level = self.inputs.stack, self.inputs.parallelism.shard.level
-        wire = VALUE_BYTES[stack.gradient_reduce]
-        weights = VALUE_BYTES[self.inputs.training.states.weights]
+        wire = WIDTH[stack.gradient_reduce]
+        weights = WIDTH[self.inputs.training.states.weights]
         reduce, gather = Transfer(), Transfer()
         for count, axis in ((dense, "shard"), (experts, "expert_data")):
             if not count:
@@ -218,9 +224,9 @@ class Assembly:
         stack = self.inputs.stack
         single = [replace(unit, count=1) for unit in units for _ in range(unit.count)]
         keep = stack.keep_unsharded
-        weights = VALUE_BYTES[stack.gather or self.inputs.training.states.weights]
+        weights = WIDTH[stack.gather or self.inputs.training.states.weights]
         gathers = [self._unit_seconds(unit, "all_gather", weights) for unit in single]
-        scatters = [self._unit_seconds(unit, "reduce_scatter", VALUE_BYTES[stack.gradient_reduce]) for unit in single]
+        scatters = [self._unit_seconds(unit, "reduce_scatter", WIDTH[stack.gradient_reduce]) for unit in single]
         forward = self._stream([u.forward for u in single], gathers, [0.0] * len(single))
         backs, nothing = [u.backward for u in reversed(single)], [0.0] * len(single)
         again = nothing if keep else [0.0, *reversed(gathers[:-1])]
@@ -283,7 +289,7 @@ class Assembly:
             send=self._send(),
             blocking_send=not stack.overlap_pipeline,
             overlap_reduce=stack.overlap_gradient_reduce,
-            reduce_each_microbatch=stack.reduce_each_microbatch and level == "gradients",
+            reduce_each_round=stack.reduce_each_round and level == "gradients",
             overlap_gather=stack.overlap_parameter_gather,
             communication_sms=stack.communication_sms,
             optimizer=tuple(self._optimizer(parts, stage) for stage in range(inputs.parallelism.pipeline)),
@@ -291,12 +297,15 @@ class Assembly:
         )
 
     def _send(self) -> Transfer:
-        """A microbatch's activations; tensor ranks send their parts under sequence parallelism."""
+        """A microbatch's activations: each tensor rank sends its part, and the receivers gather the whole over NVLink
+        unless they work on parts (scatter-gather, Narayanan et al. 2021, 4.1; DeepSpeed's partitioned pipeline)."""
         parallelism = self.inputs.parallelism
         if parallelism.pipeline == 1:
             return Transfer()
-        nbytes = self.shape.residual_bytes / (parallelism.tensor if parallelism.sequence else 1)
-        return self.transfer(Exchange("pipeline", "send", nbytes))
+        sent = self.transfer(Exchange("pipeline", "send", self.shape.residual_bytes / parallelism.tensor))
+        if parallelism.tensor == 1 or parallelism.sequence:
+            return sent
+        return _join(sent, self.transfer(Exchange("tensor", "all_gather", self.shape.residual_bytes)))
 
     def _weights_of(self, parts: tuple[Chunk, ...], stage: int) -> tuple[float, float]:
         dense = experts = 0.0
@@ -317,7 +326,9 @@ class Assembly:
         if self.inputs.parallelism.shard.level != "none":
             dense /= self.durations.channels["shard"].ranks
             experts /= self.durations.channels["expert_data"].ranks
-        nbytes = (dense + experts) * optimizer_traffic(self.inputs.training)
+        width = widths(self.inputs.model, self.inputs.stack, self.inputs.training)
+        # Gradients are read for their norm and for the update, states read and written, weights written.
+        nbytes = (dense + experts) * (2 * width.gradients + 2 * width.optimizer + width.weights)
         seconds = optimizer.time(self.durations.gpu, nbytes)
         return Piece(seconds, {"optimizer": seconds})
 
@@ -329,9 +340,49 @@ class Assembly:
         if inputs.model.tied and inputs.parallelism.pipeline > 1 and ends_here:
             table = self._table()
             pair = replace(self.durations.channels["pipeline"], ranks=2)
-            wire = VALUE_BYTES[inputs.stack.gradient_reduce]
+            wire = WIDTH[inputs.stack.gradient_reduce]
             tied = collectives.time("all_reduce", table * wire, pair, self.durations.algorithm)
         return Piece(tied + host, {"data": tied, "other": host})
+
+    def carried(self) -> tuple[Carried, ...]:
+        """Return what a group of each axis sends in a step, the mean over the stages."""
+        sums: dict[str, float] = {}
+        microbatches, stages = self.inputs.microbatches, self.inputs.parallelism.pipeline
+        for program, count in self._programs():
+            for operation in program:
+                if isinstance(operation.work, Exchange):
+                    axis = operation.work.axis
+                    sent = operation.share * count * microbatches * self._wire(operation.work)
+                    sums[axis] = sums.get(axis, 0.0) + sent
+        work = self.step()
+        for part in work.chunks:
+            rounds = microbatches if work.reduce_each_round else 1
+            sums["shard"] = sums.get("shard", 0.0) + part.gather.nbytes + rounds * part.reduce.nbytes
+        boundaries = len(work.chunks) - 1 if stages > 1 else 0
+        sums["pipeline"] = 2 * boundaries * microbatches * work.send.nbytes
+        return tuple(
+            Carried(self.durations.channels[axis], nbytes / stages, "exchange" if axis == "expert" else "ring")
+            for axis, nbytes in sums.items()
+            if nbytes > 0 and self.durations.channels[axis].ranks > 1
+        )
+
+    def _programs(self) -> Iterator[tuple[Program, int]]:
+        """Return every program of a microbatch and how often a replica runs it."""
+        model = self.inputs.model
+        for shape, count in Counter(self.shape_of(index) for index in range(model.layers)).items():
+            for program in (layer.forward(shape), layer.backward(shape), layer.recomputed(shape)):
+                yield program, count
+        for program in (
+            ends.embedding_forward(self.shape),
+            ends.embedding_backward(self.shape),
+            ends.head_forward(self.shape),
+            ends.head_backward(self.shape),
+        ):
+            yield program, 1
+
+    def _wire(self, exchange: Exchange) -> float:
+        channel = self.durations.channels[exchange.axis]
+        return collectives.wire_bytes(exchange.operation, exchange.nbytes, channel, self.durations.algorithm)
 
     def _table(self) -> float:
         return embedding_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)["token_embedding"]
@@ -406,3 +457,32 @@ def as_transfer(seconds: Seconds, exchange: Exchange, channel: Channel, algorith
     nbytes = collectives.wire_bytes(exchange.operation, exchange.nbytes, channel, algorithm)
     bandwidth = channel.scale_out_bandwidth / channel.ranks_per_host
     return Transfer(seconds, nbytes, True, min(1.0, nbytes / seconds / bandwidth))
+
+
+@lru_cache(maxsize=64)
+def network_of(cluster: Cluster) -> Network:
+    """Return the network of a cluster; layouts of one cluster share it."""
+    return Network(cluster.host, cluster.hosts, cluster.topology, cluster.placement, cluster.faults)
+
+
+def assembly(scenario: Scenario) -> Assembly:
+    """Return the assembly of a scenario's step."""
+    assert scenario.model is not None
+    assert scenario.parallelism is not None
+    network = network_of(scenario.cluster)
+    channels = {
+        name: network.channel(axis.size, axis.stride)
+        for name, axis in axes(scenario.parallelism, scenario.data).items()
+    }
+    inputs = Inputs(
+        scenario.model,
+        scenario.stack,
+        scenario.parallelism,
+        scenario.training,
+        scenario.data,
+        scenario.microbatches,
+        scenario.moe.imbalance,
+    )
+    return Assembly(
+        inputs, Durations(scenario.cluster.host.gpu, scenario.stack, channels, scenario.cluster.collectives)
+    )

@@ -137,7 +137,7 @@ class _Stage:
         self.data = 0.0
         """When the data stream is free."""
         self.ready: dict[int, float] = {}
-        self.left = last_microbatches(work, number)
+        self.reductions = reductions(work, number)
         for position in positions(work, number):
             self.data += work.chunks[position].gather.seconds if work.overlap_gather else 0.0
             self.ready[position] = self.data
@@ -164,7 +164,7 @@ class _Stage:
                 self.now = start
             if self.work.overlap_gather:
                 taken = min(chunk.gather.seconds, piece.seconds)
-        reducing = phase in "BW" and chunk.reduce.seconds > 0 and self.left[position] in (microbatch, None)
+        reducing = phase in "BW" and chunk.reduce.seconds > 0 and (microbatch, position) in self.reductions
         if reducing and self.work.overlap_reduce:
             taken = min(chunk.reduce.seconds, piece.seconds)
         for part, seconds in piece.parts.items():
@@ -198,25 +198,34 @@ def positions(work: StepWork, stage: int) -> list[int]:
     return sorted(held)
 
 
-def last_microbatches(work: StepWork, stage: int) -> dict[int, int | None]:
-    """Return the microbatch after whose backward a chunk's gradients are whole; None where each is reduced.
+def reductions(work: StepWork, stage: int) -> frozenset[tuple[int, int]]:
+    """Return the (microbatch, position) after whose backward a chunk's gradients are reduced.
 
-    Without overlap the reductions run when the whole backward of the stage is done (`finish`), unless each
-    microbatch has its own.
+    That is once, after the last microbatch, or after each round of microbatches where gradients are kept sharded.
+    Without overlap what is reduced once waits until the whole backward of the stage is done (`finish`).
     """
-    if not (work.overlap_reduce or work.reduce_each_microbatch):
-        return dict.fromkeys(range(len(work.chunks)), -1)
-    last: dict[int, int | None] = {}
-    for phase, microbatch, position in orders(work.schedule, work.stages, work.microbatches)[stage]:
+    tasks = orders(work.schedule, work.stages, work.microbatches)[stage]
+    backwards: dict[int, list[int]] = {}
+    for phase, microbatch, position in tasks:
         if phase in "BW":
-            last[position] = None if work.reduce_each_microbatch else microbatch
-    return last
+            backwards.setdefault(position, []).append(microbatch)
+    if work.reduce_each_round:
+        size = work.schedule.round_size(work.stages, work.microbatches)
+        return frozenset(
+            (microbatch, position)
+            for position, order in backwards.items()
+            for index, microbatch in enumerate(order)
+            if (index + 1) % size == 0 or index + 1 == len(order)
+        )
+    if not work.overlap_reduce:
+        return frozenset()
+    return frozenset((order[-1], position) for position, order in backwards.items())
 
 
 def finish(work: StepWork, stages: list[_Stage]) -> Timing:
     """Close the step: outstanding reductions, a barrier for the gradient norm, optimizer, gather, the rest."""
     for stage in stages:
-        if not (work.overlap_reduce or work.reduce_each_microbatch):
+        if not (work.overlap_reduce or work.reduce_each_round):
             reduce = sum(work.chunks[position].reduce.seconds for position in positions(work, stage.number))
             stage.account("data", reduce)
             stage.now += reduce

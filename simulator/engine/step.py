@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import simpy
 
-from simulator.engine.pipeline import Timing, last_microbatches, orders, positions, spread, stage_of
+from simulator.engine.pipeline import Timing, orders, positions, reductions, spread, stage_of
 from simulator.engine.wires import Wires
 from simulator.engine.work import ChunkWork, Span, StepWork
 from simulator.units import Seconds, Share
@@ -84,7 +84,7 @@ class _Stage:
         self.model = world.model
         self.number = number
         self.parts: dict[str, Seconds] = {}
-        self.last = last_microbatches(world.model, number)
+        self.reductions = reductions(world.model, number)
         self.held = positions(world.model, number)
         self.data = simpy.Resource(world.env)
         self.pending: list[simpy.Event] = []
@@ -108,7 +108,7 @@ class _Stage:
         for phase, microbatch, position in self.world.orders[self.number]:
             yield from self._wait(phase, microbatch, position)
             yield from self._do(phase, microbatch, position)
-        if not (model.overlap_reduce or model.reduce_each_microbatch):
+        if not (model.overlap_reduce or model.reduce_each_round):
             for position in self.held:
                 yield from self._exposed(model.chunks[position].reduce, "reduce")
         began = self.env.now
@@ -161,7 +161,7 @@ class _Stage:
     def _do(self, phase: str, microbatch: int, position: int) -> Process:
         model, chunk = self.model, self.model.chunks[position]
         piece, began = chunk.phase(phase), self.env.now
-        reducing = phase in "BW" and chunk.reduce.seconds > 0 and self.last[position] in (microbatch, None)
+        reducing = phase in "BW" and chunk.reduce.seconds > 0 and (microbatch, position) in self.reductions
         beside = 0.0
         if self.gathering:
             beside = min(chunk.gather.seconds, piece.seconds)

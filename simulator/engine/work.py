@@ -88,7 +88,7 @@ class StepWork:
     """Activations, or their gradients, from a stage to its neighbour."""
     blocking_send: bool = False
     overlap_reduce: bool = True
-    reduce_each_microbatch: bool = False
+    reduce_each_round: bool = False
     overlap_gather: bool = True
     communication_sms: float = 0.0
     """Share of compute that a transfer beside it takes."""

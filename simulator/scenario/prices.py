@@ -25,7 +25,8 @@ class PricesSection:
     """Of every rented GPU, spares included."""
     terms: Terms = "on-demand"
     """On which terms `gpu_hour` is looked up where it is left out."""
-    electricity: DollarsPerKilowattHour | None = None
+    electricity: DollarsPerKilowattHour = 0.0
+    """Paid beside the rent, as owners do; a rented GPU-hour includes its power."""
     pue: Number | None = None
     """Power of the building over power of the machines."""
     carbon: KilogramsPerKilowattHour | None = None
@@ -49,7 +50,6 @@ class PriceEntry:
     """Of one dense bf16 PFLOP/s, for a GPU that is not listed."""
     reserved: Share = 1.0
     spot: Share = 1.0
-    electricity: DollarsPerKilowattHour
     pue: Number
     carbon: KilogramsPerKilowattHour
 
@@ -61,12 +61,11 @@ def resolve(section: PricesSection, gpu: Gpu, reading: Reading) -> Prices | None
         return None
     found = {
         "gpu_hour": _gpu_hour(entry, gpu, section.terms),
-        "electricity": entry.electricity,
         "pue": entry.pue,
         "carbon": entry.carbon,
     }
     written = {key: getattr(section, key) for key in found if getattr(section, key) is not None}
-    return Prices(terms=section.terms, **found | written)
+    return Prices(terms=section.terms, electricity=section.electricity, **found | written)
 
 
 def _gpu_hour(entry: PriceEntry, gpu: Gpu, terms: Terms) -> float:

@@ -55,26 +55,31 @@ class Axis(NamedTuple):
     stride: int
 
 
+ORDERS = ("tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp")
+"""Innermost axis first: Megatron's default, and Llama 3's, whose pipelines lie inside a pod and whose replicas across
+pods (arXiv 2407.21783, section 3.3.2)."""
+
+
 def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
-    """Return every axis of the mesh; `shard`, `replicate` and `expert_data` are parts of context x data."""
-    tensor, context, expert, expert_tensor = (
-        parallelism.tensor,
-        parallelism.context.size,
-        parallelism.expert,
-        parallelism.expert_tensor,
-    )
-    block = tensor * context * data
+    """Return every axis of the mesh; `shard`, `replicate` and `expert_data` are parts of context x data.
+
+    Where stages lie between context and data, the ranks of both together are counted as evenly spaced.
+    """
+    tensor, context, stages = parallelism.tensor, parallelism.context.size, parallelism.pipeline
+    expert, expert_tensor = parallelism.expert, parallelism.expert_tensor
+    inner = stages if parallelism.order == "tp-cp-ep-pp-dp" else 1
     sharded = context * data // parallelism.shard.replicas
+    together = tensor if inner == 1 or data == 1 else tensor * inner
     return {
         "tensor": Axis(tensor, 1),
         "context": Axis(context, tensor),
-        "data": Axis(data, tensor * context),
-        "pipeline": Axis(parallelism.pipeline, block),
+        "data": Axis(data, tensor * context * inner),
+        "pipeline": Axis(stages, tensor * context * (1 if inner > 1 else data)),
         "expert_tensor": Axis(expert_tensor, 1),
         "expert": Axis(expert, expert_tensor),
-        "expert_data": Axis(block // (expert * expert_tensor), expert * expert_tensor),
-        "shard": Axis(sharded, tensor),
-        "replicate": Axis(parallelism.shard.replicas, tensor * sharded),
+        "expert_data": Axis(tensor * context * data // (expert * expert_tensor), expert * expert_tensor * inner),
+        "shard": Axis(sharded, together),
+        "replicate": Axis(parallelism.shard.replicas, together * sharded),
     }
 
 

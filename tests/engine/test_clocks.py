@@ -97,7 +97,7 @@ def works(draw) -> StepWork:
         send=Transfer(draw(st.sampled_from([0.0, 0.2]))),
         blocking_send=draw(st.booleans()),
         overlap_reduce=draw(st.booleans()),
-        reduce_each_microbatch=draw(st.booleans()),
+        reduce_each_round=draw(st.booleans()),
         overlap_gather=draw(st.booleans()),
         communication_sms=draw(st.sampled_from([0.0, 0.05])),
         optimizer=tuple(compute(draw(times)) for _ in range(stages)),
@@ -134,7 +134,7 @@ def test_a_send_beside_a_reduction_on_the_same_links_is_slowed():
     reduce = Transfer(4.0, 4.0, scale_out=True, load=1.0)
     chunks = (chunk(reduce=reduce), chunk(reduce=reduce))
     send = Transfer(0.5, 0.5, scale_out=True, load=1.0)
-    work = StepWork(schedule=GPipe(), stages=2, microbatches=4, chunks=chunks, send=send, reduce_each_microbatch=True)
+    work = StepWork(schedule=GPipe(), stages=2, microbatches=4, chunks=chunks, send=send, reduce_each_round=True)
     assert step.simulate(work).timing.seconds > pipeline.play(work).seconds
 
 

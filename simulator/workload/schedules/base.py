@@ -60,6 +60,10 @@ class Schedule(ABC):
         """Return how many microbatches later every stage does the same again; None where it never does."""
         return stages
 
+    def round_size(self, stages: int, microbatches: int) -> int:
+        """Return how many microbatches in a row pass one chunk before another has its turn."""
+        return 1
+
     def in_flight(self, stage: int, stages: int, microbatches: int) -> int:
         """Return the most (microbatch, chunk) pairs whose forward `stage` has done and whose backward it has not.
 

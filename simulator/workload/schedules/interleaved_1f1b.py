@@ -78,3 +78,6 @@ class InterleavedOneForwardOneBackward(Schedule):
     def period(self, stages: int, microbatches: int) -> int | None:
         group = self.group_size(stages, microbatches)
         return group if group == stages and microbatches % group == 0 else None
+
+    def round_size(self, stages: int, microbatches: int) -> int:
+        return self.group_size(stages, microbatches)

@@ -1,0 +1,171 @@
+"""The story: a scenario goes in, the whole training run comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from simulator.accounts import memory_result, model_size, step_result
+from simulator.campaign import run_input, run_result
+from simulator.cost import cost
+from simulator.engine import pipeline, run, step
+from simulator.engine.assemble import assembly, network_of
+from simulator.engine.straggler import straggling
+from simulator.intervals import interval
+from simulator.machine.fault import Fault
+from simulator.machine.power import host_power
+from simulator.results import Assumption, Result, RunResult
+from simulator.scenario.scenario import Scenario
+from simulator.units import Joules, Seconds
+from simulator.version import version
+from simulator.workload import memory
+from simulator.workload.layout import chunks
+from simulator.workload.memory import MemoryEstimate
+
+NOT_MODELLED = (
+    "fragmentation beyond the allocator's mean",
+    "memory of CUDA graphs",
+    "data loading beyond training.data_stall",
+    "heat over the day",
+)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The fast answer: one step on the fast clock, and memory."""
+
+    step_time_s: Seconds
+    time_low_s: Seconds
+    time_high_s: Seconds
+    parts_s: dict[str, Seconds]
+    memory: MemoryEstimate
+
+
+def predict(scenario: Scenario) -> Prediction:
+    """Return step time and memory of a scenario, without the run."""
+    timing = pipeline.time(assembly(scenario).step())
+    seconds, parts = spread_out(scenario, timing)
+    band = interval(scenario)
+    return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))
+
+
+def simulate(scenario: Scenario) -> Result:
+    """Return what the whole training run does.
+
+    A run that makes no progress, or a model that does not fit, is a result that says so. Raises ScenarioError where the
+    scenario contradicts itself.
+    """
+    built = assembly(scenario) if scenario.training.step_time is None else None
+    played = step.simulate(built.step()) if built else None
+    timing = played.timing if played else measured(scenario)
+    seconds, parts = spread_out(scenario, timing)
+
+    held = fits(scenario) if scenario.model and scenario.parallelism else None
+
+    whole = run_input(scenario, useful_work(scenario, seconds), seconds)
+    outcomes = run.simulate(whole, scenario.seed, scenario.runs)
+    happened = run_result(scenario, whole, outcomes)
+
+    prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
+    return Result(
+        version=version(),
+        scenario=scenario.resolved,
+        seed=scenario.seed,
+        verdict=held.verdict if held else None,
+        warnings=scenario.warnings,
+        assumptions=tuple(Assumption(key=a.key, value=a.value, source=a.source) for a in scenario.assumptions),
+        model=model_size(scenario),
+        step=step_result(scenario, seconds, parts, interval(scenario), built, played),
+        memory=memory_result(held) if held else None,
+        run=happened,
+        cost=cost(
+            happened.wall_clock_s,
+            gpus=rented * scenario.gpus_per_host,
+            gpu_hour=prices.gpu_hour,
+            energy=energy(scenario, happened, parts),
+            electricity=prices.electricity,
+            pue=prices.pue,
+            carbon=prices.carbon,
+        ),
+        not_modelled=NOT_MODELLED,
+        spans=played.spans if played else (),
+    )
+
+
+def measured(scenario: Scenario) -> pipeline.Timing:
+    """Return the step that the scenario gives."""
+    seconds = scenario.training.step_time or 0.0
+    return pipeline.Timing(seconds, 0, {"compute": seconds})
+
+
+def spread_out(scenario: Scenario, timing: pipeline.Timing) -> tuple[Seconds, dict[str, Seconds]]:
+    """Return the step with what it waits for slow ranks and for data, and its account."""
+    training = scenario.training
+    straggle = straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts)
+    slow = straggle.factor * network_of(scenario.cluster).slow
+    parts = dict(timing.parts)
+    parts["straggler"] = timing.seconds * (slow - 1)
+    seconds = timing.seconds * slow
+    stall = (training.data_stall or 0.0) + seconds * (training.data_stall_share or 0.0)
+    parts["stall"] = stall
+    return seconds + stall, parts
+
+
+def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
+    """Return the useful time of the run: steps times their time, phase by phase, skipped steps done again."""
+    training = scenario.training
+    again = 1 / (1 - training.precision.skipped_steps)
+    if training.phases:
+        return again * sum(_phase(scenario, phase) for phase in training.phases)
+    if training.duration is not None:
+        return training.duration
+    tokens = training.global_batch * training.sequence_length
+    steps = training.steps if training.steps is not None else -(-(training.tokens or 0) // tokens)
+    return again * steps * seconds
+
+
+def _phase(scenario: Scenario, phase) -> Seconds:  # type: ignore[no-untyped-def]
+    sequence = phase.sequence_length or scenario.training.sequence_length
+    training = replace(scenario.training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
+    part = replace(scenario, training=training)
+    if training.step_time is None:
+        seconds, _ = spread_out(part, pipeline.time(assembly(part).step()))
+    else:
+        seconds = training.step_time
+    return -(-phase.tokens // (phase.global_batch * sequence)) * seconds
+
+
+def fits(scenario: Scenario) -> MemoryEstimate:
+    """Return the peak memory of every stage, and whether the worst one fits."""
+    assert scenario.model is not None
+    assert scenario.parallelism is not None
+    gpu = scenario.cluster.host.gpu
+    return memory.estimate(
+        scenario.model,
+        scenario.stack,
+        scenario.parallelism,
+        scenario.training,
+        data=scenario.data,
+        microbatches=scenario.microbatches,
+        chunks=chunks(scenario.model, scenario.stack, scenario.parallelism),
+        usable=gpu.usable_memory,
+        capacity=gpu.memory,
+        gpus_per_host=scenario.gpus_per_host,
+    )
+
+
+def sick_step(scenario: Scenario, faults: tuple[Fault, ...]) -> Seconds:
+    """Return the step on a cluster with these faults, on the fast clock."""
+    sick = replace(scenario, cluster=replace(scenario.cluster, faults=(*scenario.cluster.faults, *faults)))
+    return spread_out(sick, pipeline.time(assembly(sick).step()))[0]
+
+
+def energy(scenario: Scenario, happened: RunResult, parts: dict[str, Seconds]) -> Joules:
+    """Return what all rented hosts draw over the mean run: busy while they train, idle otherwise."""
+    cluster, whole = scenario.cluster, sum(parts.values())
+    computing = (parts.get("compute", 0.0) + parts.get("recompute", 0.0) + parts.get("optimizer", 0.0)) / whole
+    talking = sum(parts.get(name, 0.0) for name in ("tensor", "context", "expert", "pipeline", "data")) / whole
+    train = happened.parts_s["train"] + happened.parts_s["lost"] + happened.parts_s["degraded"]
+    idle = happened.wall_clock_s.mean - train
+    busy = host_power(cluster.host, computing, talking) * train + host_power(cluster.host, 0.0) * idle
+    spare = host_power(cluster.host, 0.0) * happened.wall_clock_s.mean * (cluster.spares or 0)
+    return cluster.hosts * busy + spare
