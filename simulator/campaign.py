@@ -117,7 +117,7 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome]) -
 
 
 def _goodputs(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Return the goodputs people publish (Meta's effective training time ratio; Google's goodput of ML productivity)."""
+    """Return the goodputs that people publish: Meta's effective training time ratio, Google's three."""
     wall = sum(outcome.wall_clock for outcome in outcomes)
     if not wall:
         return {}

@@ -41,8 +41,8 @@ def cost(
 ) -> CostResult:
     """Return the cost of keeping `gpus` rented for `wall_clock` seconds.
 
-    `energy` is what the machines draw in the mean run; the building draws `pue` times as much. `electricity` is what the
-    tenant pays beside the rent, nothing where the rent includes it.
+    `energy` is what the machines draw in the mean run; the building draws `pue` times as much. `electricity` is what
+    the tenant pays beside the rent, nothing where the rent includes it.
     """
     hours = scaled(wall_clock, gpus / 3600.0)
     drawn = energy * pue / JOULES_PER_KILOWATT_HOUR
