@@ -85,8 +85,8 @@ class Stack:
     """Sequence parallelism wherever tensor parallelism is on, unless the scenario says otherwise."""
     gradient_reduce: Dtype = "fp32"
     """Number format of gradients on the wire."""
-    reduce_each_microbatch: bool = False
-    """Gradients are reduced after every microbatch (gradient sharding), not once a step."""
+    reduce_each_round: bool = False
+    """Gradients are reduced after every round of microbatches that pass a chunk in a row, not once a step."""
     keep_unsharded: bool = False
     """Under parameter sharding with a pipeline, weights stay gathered between microbatches."""
     split: Literal["even", "slots", "cost"] = "even"
@@ -101,6 +101,8 @@ class Stack:
     saves_dropout_mask: bool = True
     repeats_keys: bool = False
     """Keys and values are copied to every query head before the attention kernel, and kept so."""
+    keeps_unrotated: bool = False
+    """Queries and keys stay as they were before the rotary embedding: values are a view of the same fused tensor."""
     keeps_expert_outputs: bool = False
     """Routing weights multiply what the experts return, so that is kept; otherwise they multiply what goes in."""
     quantized_saves: bool = False
@@ -114,7 +116,7 @@ class Stack:
     selective: Literal["attention", "operations"] = "attention"
     """What selective recompute means: the core of unfused attention, or every other matrix product."""
     bucket: Bytes = 0.0
-    """Bytes of gather and reduce buffers that stay allocated."""
+    """Bytes of gather and reduce buffers that stay allocated where the data axis is used without a pipeline."""
     extra_gradient: Number = 0.0
     """Bytes a parameter of gradients beyond the main ones, never sharded, such as 16-bit ones beside an fp32 sum."""
     extra_state: Number = 0.0
