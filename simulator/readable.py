@@ -152,6 +152,15 @@ def mass(kilograms: Number) -> str:
     return f"{digits(kilograms / 1000)} t" if kilograms >= 1000 else f"{digits(kilograms)} kg"
 
 
+def convention(name: str) -> str:
+    """Return what a convention of model FLOPs counts, in short.
+
+    >>> convention("causal"), convention("6N + causal attention (6Lsh) a token, over the dense peak")
+    ('6N + causal attention', '6N + causal attention')
+    """
+    return CONVENTIONS.get(name) or name.partition(" (")[0].partition(",")[0]
+
+
 def spread(distribution: Distribution, write: Callable[[float], str]) -> str:
     """Return P10, P50 and P90, each written by `write`."""
     return " / ".join(write(value) for value in (distribution.p10, distribution.p50, distribution.p90))

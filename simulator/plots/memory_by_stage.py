@@ -62,6 +62,7 @@ def draw(result: Result, axes: Axes) -> Axes:
         va="bottom",
         fontsize=9,
         weight="bold",
+        bbox={"facecolor": colours.PAPER, "edgecolor": "none", "pad": 1.0},
     )
     axes.set_xticks(range(len(stages)) if len(stages) <= 20 else range(0, len(stages), 4))
     axes.tick_params(axis="x", length=0)

@@ -43,13 +43,13 @@ def draw(result: Result, axes: Axes) -> Axes:
     for tier, link in enumerate(outside, start=1):
         following = outside[tier]["name"] if tier < len(outside) else ""
         _tier(axes, tier, link, following)
-        _legend(axes, tier - 0.5, link, f"nic to {_switch(link, following)}" if link["name"] == "nic" else "")
+        _legend(axes, tier - 0.5, link, _words(link, following))
     if inside:
-        _legend(axes, -0.18, inside)
+        _legend(axes, -0.18, inside, WORDS[SCALE_UP])
     axes.set_xlim(-1.0, WIDTH + 6.2)
     axes.set_ylim(-0.75, max(len(outside), 2) + 0.45)
     axes.set_axis_off()
-    axes.set_title(_title(links))
+    axes.set_title(_title(links, outside))
     return axes
 
 
@@ -94,12 +94,11 @@ def _tier(axes: Axes, tier: int, link: dict[str, Any], following: str) -> None:
         axes.text(x, tier - 0.005, _switch(link, following), ha="center", va="center", fontsize=8, zorder=4)
 
 
-def _legend(axes: Axes, height: float, link: dict[str, Any], words: str = "") -> None:
+def _legend(axes: Axes, height: float, link: dict[str, Any], words: str) -> None:
     """Write beside the links what they are, how many, how fast, and how busy."""
     from matplotlib.patches import Rectangle
 
     left, busy = WIDTH + 0.9, min(max(link["busy_share"], 0.0), 1.0)
-    words = words or WORDS.get(link["name"], link["name"])
     axes.text(left, height + 0.17, words, va="center", fontsize=10, weight="bold")
     counted = f"{prefixed(link['count'])} links of {rate(link['bandwidth_bytes_per_s'])}"
     axes.text(left, height - 0.01, counted, va="center", fontsize=9)
@@ -126,9 +125,14 @@ def _switch(link: dict[str, Any], following: str) -> str:
     return ABOVE.get(link["name"], link["name"])
 
 
-def _title(links: list[dict[str, Any]]) -> str:
+def _words(link: dict[str, Any], following: str) -> str:
+    """Return what a class of links joins."""
+    return f"nic to {_switch(link, following)}" if link["name"] == "nic" else WORDS.get(link["name"], link["name"])
+
+
+def _title(links: list[dict[str, Any]], outside: list[dict[str, Any]]) -> str:
     if not links:
         return "No links"
     busiest = max(links, key=lambda link: link["busy_share"])
-    name = WORDS.get(busiest["name"], busiest["name"])
-    return f"Busiest links: {name}, {percent(busiest['busy_share'])} of the step"
+    words = _words(busiest, outside[1]["name"] if len(outside) > 1 else "")
+    return f"Busiest links: {words}, {percent(busiest['busy_share'])} of the step"

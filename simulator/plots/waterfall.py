@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.plots import colours
-from simulator.readable import CONVENTIONS, digits, percent
+from simulator.readable import convention, digits, percent
 from simulator.results import Result
 
 if TYPE_CHECKING:
@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 GAP = "\u2003"
 """A wide space, which SVG keeps."""
 SIZE = (9.0, 4.4)
+COLOURS = {
+    "peak": colours.FAINT,
+    "delivered": colours.BLUE,
+    "kernel efficiency": colours.DARK_GREY,
+    "tensor parallelism": colours.STEP["tensor"],
+    "context parallelism": colours.STEP["context"],
+    "expert parallelism": colours.STEP["expert"],
+    "pipeline transfers": colours.STEP["pipeline"],
+    "pipeline bubble": colours.STEP["bubble"],
+    "data parallelism": colours.STEP["data"],
+    "stragglers": colours.STEP["straggler"],
+    "data stalls": colours.STEP["stall"],
+}
 SMALL = 0.004
 """Causes that take a smaller share of the peak are drawn as one."""
 
@@ -43,13 +56,13 @@ def draw(result: Result, axes: Axes) -> Axes:
         )
         if place < len(rows) - 1:
             axes.plot([edges[place] / 1e12] * 2, [place - 0.34, place + 1.34], color=colours.GREY, linewidth=0.7)
-    axes.set_yticks(range(len(rows)), [_label(name) for name, _, _ in rows])
+    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     axes.spines["left"].set_visible(False)
     axes.set_xlim(0, 1.16 * peak / 1e12)
     axes.set_xlabel("TFLOP/s of one GPU, and share of the peak")
-    counted = CONVENTIONS.get(result.step.mfu_convention, result.step.mfu_convention)
+    counted = convention(result.step.mfu_convention)
     axes.set_title(f"{digits(delivered / 1e12)} of {digits(peak / 1e12)} TFLOP/s reach the model ({counted})")
     return axes
 
@@ -70,8 +83,4 @@ def _floating(taken: list[tuple[str, float]], peak: float) -> list[tuple[str, fl
 
 
 def _colour(name: str) -> str:
-    return {"peak": colours.FAINT, "delivered": colours.BLUE}.get(name) or colours.STEP.get(name, colours.SLATE)
-
-
-def _label(name: str) -> str:
-    return {"kernels": "kernels below peak"}.get(name, name)
+    return COLOURS.get(name) or colours.STEP.get(name, colours.SLATE)

@@ -35,15 +35,7 @@ def _utilization(result: Result) -> tuple[Fact, ...]:
     step = result.step
     if step.mfu is None:
         return ()
-    peak = f" of {digits(step.waterfall[0][1] / 1e12)} TFLOP/s" if step.waterfall else ""
-    precision = _precision(result)
-    facts = [
-        Fact(
-            label="MFU",
-            value=percent(step.mfu),
-            note=f"{CONVENTIONS.get(step.mfu_convention, step.mfu_convention)}{peak}{precision}",
-        )
-    ]
+    facts = [Fact(label="MFU", value=percent(step.mfu), note=_measured_by(result))]
     if step.hfu is not None:
         facts.append(Fact(label="HFU", value=percent(step.hfu), note="the same with what recompute does again"))
     counted = {"6n": step.tflops_per_gpu_6n, "causal": step.tflops_per_gpu_causal, "full": step.tflops_per_gpu_full}
@@ -70,7 +62,12 @@ def _speed(step: StepResult) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _precision(result: Result) -> str:
+def _measured_by(result: Result) -> str:
+    """Return what MFU counts, and of which peak."""
+    step = result.step
+    if step.mfu_convention not in CONVENTIONS:
+        return step.mfu_convention
     precision = result.scenario.get("training", {}).get("precision", "")
-    name = precision.get("kind", "") if isinstance(precision, dict) else precision
-    return f" ({name} dense peak)" if name else ""
+    kind = precision.get("kind", "") if isinstance(precision, dict) else precision
+    peak = f" over the dense {kind} peak of {digits(step.waterfall[0][1] / 1e12)} TFLOP/s" if step.waterfall else ""
+    return CONVENTIONS[step.mfu_convention] + peak

@@ -87,12 +87,16 @@ def _parts(parts: tuple[Part, ...]) -> Table:
 
 def _facts(facts: tuple[Fact, ...]) -> Table:
     table = _grid()
-    table.add_column(max_width=28, overflow="fold")
-    table.add_column(max_width=22, overflow="fold")
+    table.add_column(width=_width([fact.label for fact in facts], 36), overflow="fold")
+    table.add_column(width=_width([fact.value for fact in facts], 20), overflow="fold")
     table.add_column(overflow="fold", ratio=1)
     for fact in facts:
         table.add_row("", _text(fact.label), _text(fact.value, "bold"), _text(fact.note, "dim"))
     return table
+
+
+def _width(words: list[str], most: int) -> int:
+    return min(max(map(len, words)), most)
 
 
 def _grid() -> Table:

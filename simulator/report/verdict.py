@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.readable import CONVENTIONS, digits, dollars, duration, memory, percent, prefixed
+from simulator.readable import convention, digits, dollars, duration, memory, percent, prefixed
 from simulator.report.section import Fact
 from simulator.results import Result
 
@@ -36,9 +36,7 @@ def figures(result: Result) -> tuple[Fact, ...]:
         )
     ]
     if step.mfu is not None:
-        facts.append(
-            Fact(label="MFU", value=percent(step.mfu), note=CONVENTIONS.get(step.mfu_convention, step.mfu_convention))
-        )
+        facts.append(Fact(label="MFU", value=percent(step.mfu), note=convention(step.mfu_convention)))
     if run.progress:
         wall = run.wall_clock_s
         facts += [

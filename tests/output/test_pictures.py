@@ -65,11 +65,11 @@ def test_waterfall_falls_from_the_peak_to_what_is_delivered(result: Result) -> N
 
 def test_pipeline_draws_what_a_stage_computes_and_leaves_the_bubble_blank(result: Result) -> None:
     spans = (
-        Span(track="stage 0 compute", name="F0", start=0.0, duration=1.0),
-        Span(track="stage 1 compute", name="F0", start=1.0, duration=1.0),
+        Span(track="stage 0 compute", name="F0", start=0.0, duration=1.0, kind="F"),
+        Span(track="stage 1 compute", name="F0", start=1.0, duration=1.0, kind="F"),
         Span(track="stage 0 pipeline", name="send", start=1.0, duration=0.1, kind="pipeline"),
-        Span(track="stage 1 compute", name="B0", start=2.0, duration=2.0),
-        Span(track="stage 0 compute", name="B0", start=4.0, duration=2.0),
+        Span(track="stage 1 compute", name="B0", start=2.0, duration=2.0, kind="B"),
+        Span(track="stage 0 compute", name="B0", start=4.0, duration=2.0, kind="B"),
     )
     axes = gallery.pictures()["pipeline"].draw(replace(result, spans=spans), Figure().add_subplot())
     boxes = {drawn.get_label(): len(drawn.get_paths()) for drawn in axes.collections}
