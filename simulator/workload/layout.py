@@ -118,7 +118,7 @@ def chunks(model: Model, stack: Stack, parallelism: Parallelism) -> tuple[Chunk,
         for index, ((stage, chunk), (first, last)) in enumerate(zip(route, pairwise(ends), strict=True))
     )
     for part in result:
-        if not (part.layers or part.embedding or part.head):
+        if part.layers < 0 or not (part.layers or part.embedding or part.head):
             raise ValueError(
                 f"stage {part.stage} chunk {part.chunk} is left without a layer: {model.layers} layers over "
                 f"{len(route)} chunks; use fewer stages or chunks, or give parallelism.split"
