@@ -12,6 +12,7 @@ from simulator.engine.streams import Item, Play, play
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
+from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention, optimizer
 from simulator.machine.network import Carried, Network
 from simulator.scenario.cluster import Cluster
@@ -52,10 +53,7 @@ class Assembly:
         self.durations = durations
         self._played: dict[Program, Play] = {}
         self._layers: dict[Shape, LayerPieces] = {}
-        kernel = inputs.stack.attention
-        if kernel == "unfused" and inputs.stack.softmax == "eager":
-            kernel = "eager"
-        self.kernel = attention.newest(durations.gpu) if kernel == "newest" else kernel
+        self.kernel = attention_kernel(inputs.stack, durations.gpu)
         self.shape = Shape(
             inputs.model,
             inputs.stack,
@@ -386,6 +384,13 @@ class Assembly:
 
     def _table(self) -> float:
         return embedding_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)["token_embedding"]
+
+
+def attention_kernel(stack: Stack, gpu: Gpu) -> str:
+    """Return the attention kernel that a stack runs on a GPU: its own, or the GPU's best where that was never written."""
+    if stack.attention == "unfused":
+        return "eager" if stack.softmax == "eager" else "unfused"
+    return stack.attention if stack.attention in gpu.kernels.attention else attention.newest(gpu)
 
 
 @dataclass(frozen=True)
