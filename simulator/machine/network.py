@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from simulator.errors import ScenarioError
 from simulator.machine import traffic
 from simulator.machine.channel import Channel
+from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of, network_of
 from simulator.machine.fault import Fault, factors, slowest
 from simulator.machine.hardware import Host
@@ -184,21 +185,30 @@ class Network:
         inside = len(widest.domains) <= 1
         bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
         kind = "" if bridged else self.host.gpu.scale_up_kind
+        fabric_name = fabric_of(kind, "" if bridged else self.host.gpu.architecture)
         link = self.host.host_link or self.host.gpu.host_link
         channel = Channel(
             ranks=size,
             stride=stride,
             ranks_per_host=widest.largest,
             hosts=len(widest.domains),
-            scale_up_bandwidth=link if bridged or not self.scale_up_bandwidth else self.scale_up_bandwidth,
-            scale_up_pair=None if bridged else self.host.gpu.scale_up_pair,
-            fabric=fabric_of(kind, "" if bridged else self.host.gpu.architecture),
+            scale_up_bandwidth=link if fabric_name == "pcie" else self.scale_up_bandwidth or link,
+            scale_up_pair=self._pair(fabric_name),
+            fabric=fabric_name,
             network=self.host.fabric,
             scale_up_factor=self.calibration.scale_up,
             scale_out_factor=self.calibration.scale_out,
             latency_factor=self.calibration.latency,
         )
         return channel if inside else self._across(channel, groups, widest)
+
+    def _pair(self, name: str) -> BytesPerSecond | None:
+        """Return what two GPUs of a mesh have between them; a domain beyond the reach of its links has a switch."""
+        pair, shape = self.host.gpu.scale_up_pair, links(name).shape
+        if pair is None or shape == "switch":
+            return None
+        most = 2 * self.scale_up_bandwidth / pair
+        return pair if shape == "torus" or self.host.scale_up.domain <= most else None
 
     def _across(self, channel: Channel, groups: list[traffic.Group], widest: traffic.Group) -> Channel:
         nics = self.nics * self.hosts_per_domain * channel.ranks_per_host / (self.host.gpus * self.hosts_per_domain)

@@ -13,7 +13,7 @@ from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan
 from simulator.machine.collectives.links import shared
-from simulator.machine.collectives.rates import exchange_rate, fill, hop, links
+from simulator.machine.collectives.rates import exchange_rate, fill, hop, links, step
 from simulator.units import Bytes
 
 
@@ -38,7 +38,7 @@ class AllToAll(Collective):
         if constants.shape in ("mesh", "cube-mesh"):
             rate = constants.usable(channel.ranks_per_host, rate, channel.scale_up_pair)
         per_byte = self.up_bytes(operation, 1.0, channel) / (rate * constants.all_to_all)
-        latency = nccl.base("Ring", "Simple") + nccl.step(constants.steps, "Ring", "Simple")
+        latency = nccl.base("Ring", "Simple") + step(channel, "Ring", "Simple")
         if not channel.inside_host:
             out = exchange_rate(channel) * shared().exchange
             per_byte = max(per_byte, self.out_bytes(operation, 1.0, channel) / out)

@@ -13,7 +13,7 @@ from typing import ClassVar
 from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
-from simulator.machine.collectives.rates import hop, links, out_rate, ring_rate
+from simulator.machine.collectives.rates import hop, out_rate, ring_rate, step
 from simulator.units import Bytes
 
 
@@ -40,8 +40,7 @@ class HalvingDoubling(Collective):
         twice = 2 if operation == "all_reduce" else 1
         inside, between = int(log2(channel.ranks_per_host)), int(log2(channel.hosts))
         latency = nccl.base("Ring", "Simple") + twice * (
-            inside * nccl.step(links(channel).steps, "Ring", "Simple")
-            + between * (nccl.step("NET", "Ring", "Simple") + hop(channel))
+            inside * step(channel, "Ring", "Simple") + between * (nccl.step("NET", "Ring", "Simple") + hop(channel))
         )
         per_byte = self.up_bytes(operation, 1.0, channel) / ring_rate(channel)
         if channel.hosts > 1:

@@ -29,15 +29,33 @@ class ScaleUpLinks:
     """On a mesh that is not full, links that a ring of so many ranks can use."""
     latencies: tuple[tuple[str, Seconds], ...] = ()
     """Measured latency by protocol, where the library is not NCCL."""
+    step: tuple[tuple[str, Seconds], ...] = ()
+    """Measured latency of a step by protocol, where it is not NCCL's."""
 
     def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
         """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
         if self.shape == "switch" or pair is None:
             return bandwidth
         if self.shape == "torus":
-            return min(bandwidth, pair * 2 * max(1, (ranks - 1).bit_length() // 2)) if ranks > 2 else pair
+            sides = box(ranks, max(1, round(bandwidth / pair / 2)))
+            return min(bandwidth, pair * sum(min(side - 1, 2) for side in sides))
         links = max((used for least, used in self.links_used if least <= ranks), default=ranks - 1)
         return min(bandwidth, pair * links)
+
+
+def box(chips: int, dimensions: int) -> tuple[int, ...]:
+    """Return the sides of the most cubic box of so many chips.
+
+    >>> box(32, 3)
+    (2, 4, 4)
+    """
+    found, left = [], chips
+    for remaining in range(dimensions, 1, -1):
+        nearest = max(1, round(left ** (1 / remaining)))
+        side = next(d for d in range(nearest, 0, -1) if left % d == 0)
+        found.append(side)
+        left //= side
+    return tuple(sorted((*found, left)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +109,7 @@ def fabric(name: str) -> ScaleUpLinks:
         multicast_bus=float(found.get("multicast_bus", 1.0)),
         fill=parse(found["fill"], "B"),
         links_used=tuple((int(ranks), int(links)) for ranks, links in found.get("links_used", {}).items()),
+        step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),
     )
 

@@ -9,7 +9,7 @@ from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan
 from simulator.machine.collectives.links import shared
-from simulator.machine.collectives.rates import hop, links, out_rate
+from simulator.machine.collectives.rates import hop, links, out_rate, step
 from simulator.units import Bytes
 
 
@@ -31,7 +31,7 @@ class PointToPoint(Collective):
         constants = links(channel)
         latency = nccl.base("Ring", "Simple")
         if channel.inside_host:
-            latency += nccl.step(constants.steps, "Ring", "Simple")
+            latency += step(channel, "Ring", "Simple")
             link = channel.scale_up_pair or channel.scale_up_bandwidth
             rate = link * constants.peer * channel.scale_up_factor
         else:

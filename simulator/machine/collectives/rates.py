@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from simulator.machine.channel import Channel
+from simulator.machine.collectives import nccl
 from simulator.machine.collectives.links import ScaleUpLinks, fabric, network_of
 from simulator.units import Bytes, BytesPerSecond, Seconds
 
@@ -16,6 +17,15 @@ MIB = float(1 << 20)
 def links(channel: Channel) -> ScaleUpLinks:
     """Return the constants of the channel's scale-up links."""
     return fabric(channel.fabric)
+
+
+def step(channel: Channel, algorithm: str, protocol: nccl.Protocol) -> Seconds:
+    """Return the latency of one step inside a domain."""
+    constants = fabric(channel.fabric)
+    measured = dict(constants.step).get(protocol)
+    return (
+        nccl.step(constants.steps, algorithm, protocol) if measured is None else measured
+    ) + channel.scale_up_latency
 
 
 def ring_rate(channel: Channel) -> BytesPerSecond:

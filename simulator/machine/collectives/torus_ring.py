@@ -14,7 +14,8 @@ from typing import ClassVar
 from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
-from simulator.machine.collectives.rates import links, ring_rate
+from simulator.machine.collectives.links import box
+from simulator.machine.collectives.rates import links, ring_rate, step
 from simulator.units import Bytes
 
 
@@ -27,7 +28,7 @@ class TorusRing(Collective):
         return operation in self.operations and channel.inside_host and links(channel).shape == "torus"
 
     def steps(self, operation: Operation, channel: Channel) -> int:
-        once = sum((length - 1 + 1) // 2 for length in sides(channel))
+        once = sum(length // 2 for length in sides(channel))
         return max(1, once) * (2 if operation == "all_reduce" else 1)
 
     def up_bytes(self, operation: Operation, nbytes: Bytes, channel: Channel) -> Bytes:
@@ -37,20 +38,12 @@ class TorusRing(Collective):
         return 0.0
 
     def plans(self, operation: Operation, channel: Channel) -> tuple[Plan, ...]:
-        step = nccl.step(links(channel).steps, "Ring", "LL")
-        latency = nccl.base("Ring", "LL") + self.steps(operation, channel) * step
+        latency = nccl.base("Ring", "LL") + self.steps(operation, channel) * step(channel, "Ring", "LL")
         per_byte = bus_factor(operation, channel.ranks) / ring_rate(channel)
         return (Plan(protocol="Simple", latency=latency * channel.latency_factor, per_byte=per_byte),)
 
 
 def sides(channel: Channel) -> tuple[int, ...]:
-    """Return the most cubic box of the group's chips, in as many dimensions as the chip has pairs of links."""
+    """Return the box that the group's chips fill, in as many dimensions as a chip has pairs of links."""
     pair = channel.scale_up_pair or channel.scale_up_bandwidth
-    dimensions = max(1, round(channel.scale_up_bandwidth / pair / 2))
-    found, left = [], channel.ranks
-    for remaining in range(dimensions, 0, -1):
-        root = round(left ** (1 / remaining))
-        side = next(d for d in range(max(1, root), 0, -1) if left % d == 0) if remaining > 1 else left
-        found.append(side)
-        left //= side
-    return tuple(found)
+    return box(channel.ranks, max(1, round(channel.scale_up_bandwidth / pair / 2)))

@@ -15,7 +15,7 @@ from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan
 from simulator.machine.collectives.links import shared
-from simulator.machine.collectives.rates import fill, hop, levels, links, out_rate, ring_rate, tree_bytes
+from simulator.machine.collectives.rates import fill, hop, levels, links, out_rate, ring_rate, step, tree_bytes
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share
 
 
@@ -52,8 +52,7 @@ class Tree(Collective):
             per_byte = 2 / (ring_rate(channel) * share)
         if not channel.inside_host:
             per_byte = max(per_byte, tree_bytes(channel.hosts, 1.0) / (out_rate(channel) * share))
-        constants = links(channel)
-        inside = nccl.step(constants.steps, "Tree", protocol) * (channel.ranks_per_host - 1)
+        inside = step(channel, "Tree", protocol) * (channel.ranks_per_host - 1)
         between = levels(channel.hosts) * (nccl.step("NET", "Tree", protocol) + hop(channel))
         latency = (nccl.base("Tree", protocol) + 2 * (inside + between)) * channel.latency_factor
         rate = 2 / per_byte
