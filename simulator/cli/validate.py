@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
     from simulator.validation.lines import Line
     from simulator.validation.predict import Prediction
-    from simulator.validation.suites.base import Predictor
 
 Files = Annotated[
     list[Path] | None,
@@ -59,10 +59,11 @@ def command(
     """
     from simulator.validation import files as tables
     from simulator.validation import lines, summary
+    from simulator.validation.workers import processors
 
     read = [tables.read(path) for path in files or tables.shipped()]
     with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
-        found = tables.lines(read, _predictor(without or ()), families or ())
+        found = tables.lines(read, Predict(frozenset(without or ())), families or (), workers=processors())
     if plot is not None:
         _draw(found, plot)
     if as_csv:
@@ -75,15 +76,17 @@ def command(
         show(write(summary.summary(found)))
 
 
-def _predictor(without: Sequence[str]) -> Predictor:
-    """Return the predictor; kernels need none, so that it is imported with the first scenario."""
+@dataclass(frozen=True)
+class Predict:
+    """The predictor with some terms off; kernels need none, so it is imported with the first scenario."""
 
-    def predict(scenario: Scenario) -> Prediction:
+    without: frozenset[str]
+
+    def __call__(self, scenario: Scenario) -> Prediction:
         from simulator import simulation
 
-        return simulation.predict(scenario, without=frozenset(without)) if without else simulation.predict(scenario)
-
-    return predict
+        off = {"without": self.without} if self.without else {}
+        return simulation.predict(scenario, **off)
 
 
 def _draw(found: Sequence[Line], path: Path) -> None:

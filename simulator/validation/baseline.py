@@ -1,7 +1,7 @@
 """The rival that any prediction has to beat: one constant MFU for each GPU generation and width of number.
 
-A step takes its model FLOPs (6N + causal attention) over peak x MFU. The constant is the median MFU of the very rows
-that are scored, which no planner would know, so it is a strict rival.
+A step takes its model FLOPs (6N + causal attention) over peak x MFU. The constant is the median over families of their
+median MFU, on the very rows that are scored, which no planner would know: so it is a strict rival.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ def generation(scenario: Scenario) -> str:
 
 
 def constants(lines: Iterable[Line]) -> dict[str, Share]:
-    """Return the median MFU of each generation over the scored step times."""
-    reached: dict[str, list[float]] = {}
+    """Return the MFU of each generation: families count alike, whatever their number of rows."""
+    reached: dict[str, dict[str, list[float]]] = {}
     for line in rivals(lines):
-        reached.setdefault(line.generation, []).append(line.ideal / line.measured)  # type: ignore[operator]
-    return {name: median(values) for name, values in sorted(reached.items())}
+        of_family = reached.setdefault(line.generation, {}).setdefault(line.family, [])
+        of_family.append(line.ideal / line.measured)  # type: ignore[operator]
+    return {name: median(map(median, families.values())) for name, families in sorted(reached.items())}
 
 
 def rivals(lines: Iterable[Line]) -> tuple[Line, ...]:

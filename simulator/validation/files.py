@@ -77,12 +77,14 @@ def suite_of(header: list[str], path: Path) -> Suite:
     )
 
 
-def lines(tables: Sequence[Table], predictor: Predictor, families: Sequence[str] = ()) -> tuple[Line, ...]:
-    """Return the lines of all rows, or of the rows of some families."""
+def lines(
+    tables: Sequence[Table], predictor: Predictor, families: Sequence[str] = (), *, workers: int = 1
+) -> tuple[Line, ...]:
+    """Return the lines of all rows, or of the rows of some families; `predictor` is pickled for several workers."""
     found: list[Line] = []
     for table in tables:
         kept = [row for row in table.rows if not families or table.suite.family(row) in families]
-        found += table.suite.lines(kept, predictor)
+        found += table.suite.lines(kept, predictor, workers)
     if not found:
         known = sorted({table.suite.family(row) for table in tables for row in table.rows})
         raise ScenarioError(f"no row of family {', '.join(families)}; there are {', '.join(known)}")

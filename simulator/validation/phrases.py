@@ -47,6 +47,7 @@ PHRASES = (
         "training",
         {"states": {"weights": "bf16", "gradients": "bf16", "master": "none", "moments": "bf16"}},
     ),
+    Phrase(r"optimizer in backward", "training", {"states": {"gradients": "none"}}),
     Phrase(r"\b8-bit AdamW\b|\bpaged 8-bit\b", "training", {"optimizer": "adam-8bit"}),
     Phrase(r"optimizer offload|optimizer/activation offload", "training", {"offload": {"optimizer": "100%"}}),
     Phrase(r"activation offload", "training", {"offload": {"activations": "100%"}}),

@@ -45,6 +45,7 @@ def rig(row: Row) -> Rig:
     return Rig({"host": _host(gpu, size, host, row), "hosts": gpus // size}, size, notes)
 
 
+@cache
 def gpu_name(text: str) -> str:
     """Return the catalog's name of a GPU."""
     try:
@@ -91,13 +92,18 @@ def _host(gpu: str, size: int, host: Host | None, row: Row) -> dict[str, Any]:
     nics, rate = row.whole("nics"), _rate(row)
     cards = {"nics": nics, "nic_bandwidth": rate} if nics and rate else {}
     if host is None:
-        bandwidth = catalog.entry("gpu", gpu).get("scale_up")
+        bandwidth = _scale_up(gpu)
         scale_up = {"scale_up": {"domain": size, "bandwidth": bandwidth}} if bandwidth else {}
         return {"gpu": gpu, "gpus": size, **scale_up, **cards}
     changed: dict[str, Any] = {} if size == host.gpus else {"gpus": size}
     if cards and (host.nics, host.nic_bandwidth) != (nics, rate):
         changed |= cards
     return {"base": host.name, **changed}
+
+
+@cache
+def _scale_up(gpu: str) -> str | None:
+    return catalog.entry("gpu", gpu).get("scale_up")
 
 
 def _rate(row: Row) -> str:

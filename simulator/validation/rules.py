@@ -126,11 +126,11 @@ def schedule(stack_interleaves: bool, microbatches: int, pipeline: int) -> str:
 
 
 def chunks(layers: int, pipeline: int, year: int) -> int:
-    """One layer a chunk, two chunks a stage on stacks before 2023.
+    """One layer a chunk with embedding and head as one each; two chunks a stage on stacks before 2023.
 
     NVIDIA's recipes state one layer a chunk or nearly so; Narayanan et al. 2021 (arXiv 2104.04473) used 1 to 3 chunks.
     """
-    most = -(-layers // pipeline)
+    most = min(-(-layers // pipeline), (layers + 2) // pipeline)
     return most if year >= 2023 else min(2, most)
 
 

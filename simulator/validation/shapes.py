@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from simulator import catalog
 from simulator.validation import phrases, rules
@@ -21,21 +22,43 @@ def model(row: Row) -> dict[str, Any]:
     if base is None and not (layers and hidden):
         raise InexpressibleError("the dimensions of the model are not stated")
     stated = _stated(row)
-    section = {"base": base, **stated, **_positions(row, base)} if base else _inline(row, stated)
+    section = {"base": base.name, **stated, **_positions(row, base)} if base else _inline(row, stated)
     attention = _attention(row, base is not None)
     return section | attention | _experts(row) | phrases.said("model", row.text("notes"))
 
 
-def _entry(row: Row) -> str | None:
-    """Return the catalog's name of the model if the row has its layers and width (or states none)."""
-    name = re.sub(r"\s*\(.*\)", "", row.text("model_name"))
+class Entry(NamedTuple):
+    """What is needed of a model of the catalog."""
+
+    name: str
+    layers: int
+    hidden: int
+    positions: int | None
+    """Learned positions; None where positions are of another kind."""
+
+
+def _entry(row: Row) -> Entry | None:
+    """Return the model of the catalog that the row names, if the row has its layers and width (or states none)."""
+    entry = _known(re.sub(r"\s*\(.*\)", "", row.text("model_name")))
+    if entry is None:
+        return None
+    same = row.whole("layers") in (None, entry.layers) and row.whole("hidden") in (None, entry.hidden)
+    return entry if same else None
+
+
+@cache
+def _known(name: str) -> Entry | None:
     try:
         entry = catalog.entry("model", name)
     except catalog.UnknownEntryError:
         return None
-    given = ((row.whole(key), entry.get(key)) for key in ("layers", "hidden"))
-    same = all(number is None or text == str(number) for number, text in given)
-    return catalog.canonical("model", name) if same else None
+    learned = entry.get("positions") == "learned"
+    return Entry(
+        name=catalog.canonical("model", name),
+        layers=int(entry["layers"]),
+        hidden=int(entry["hidden"]),
+        positions=int(entry.get("max_positions", PUBLISHED_POSITIONS)) if learned else None,
+    )
 
 
 def _stated(row: Row) -> dict[str, Any]:
@@ -53,11 +76,10 @@ def _stated(row: Row) -> dict[str, Any]:
     return {name: value for name, value in columns.items() if value is not None}
 
 
-def _positions(row: Row, base: str) -> dict[str, int]:
+def _positions(row: Row, base: Entry) -> dict[str, int]:
     """Return as many learned positions as the row's sequences need, which benchmarks stretch beyond the published."""
-    entry, sequence = catalog.entry("model", base), row.whole("seq") or 0
-    enough = entry.get("positions") != "learned" or sequence <= int(entry.get("max_positions", PUBLISHED_POSITIONS))
-    return {} if enough else {"max_positions": sequence}
+    sequence = row.whole("seq") or 0
+    return {} if base.positions is None or sequence <= base.positions else {"max_positions": sequence}
 
 
 def _inline(row: Row, stated: dict[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,11 @@ def claims() -> tuple[Claim, ...]:
 
 
 @cache
+def _entries() -> frozenset[str]:
+    return frozenset(catalog.names("stack"))
+
+
+@cache
 def fact(name: str, key: str, default: str) -> str:
     """Return what the entry `name`, or the entry it is based on, says about `key`."""
     entry = catalog.entry("stack", name)
@@ -85,7 +90,7 @@ def fact(name: str, key: str, default: str) -> str:
 def _layers(name: str, compiled: bool | None, precision: str) -> tuple[str, dict[str, Any]]:
     """Return the entry with layers compiled or eager as the row says, and what differs from it."""
     eager = f"{name}{EAGER}"
-    if eager in catalog.names("stack"):
+    if eager in _entries():
         return (name if (rules.compiled(precision) if compiled is None else compiled) else eager), {}
     if compiled is None:
         return name, {}

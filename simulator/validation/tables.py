@@ -46,7 +46,7 @@ def _blocks(summary: Summary) -> Iterator[RenderableType]:
         yield _fits(summary)
     if summary.mfu:
         pairs = ", ".join(f"{name} {mfu:.1%}" for name, mfu in summary.mfu.items())
-        yield f"\nOne constant MFU: the median of these rows by GPU generation ({pairs})."
+        yield f"\nOne constant MFU: the median of these families by GPU generation ({pairs})."
     yield f"\n{summary.expressed:,} of {summary.rows:,} rows predicted."
     if summary.reasons:
         yield "Not predicted, with the reason:"

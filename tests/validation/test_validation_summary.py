@@ -72,7 +72,7 @@ def test_kernels_are_grouped_by_size_and_not_ranked() -> None:
     assert quantity.size_means["m >= 1024"]["mape"] == pytest.approx(0.0)
 
 
-def test_one_constant_mfu_is_the_median_of_its_generation() -> None:
+def test_one_constant_mfu_is_the_median_of_its_rows() -> None:
     """Ideal 5 s, measured 10, 12.5 and 20 s: MFU 50%, 40% and 25%, so the constant is 40% and every step 12.5 s."""
     found = [
         replace(ONE, id=str(time), measured=time, ideal=5.0, generation="ampere, 16 bit or more")
@@ -81,6 +81,15 @@ def test_one_constant_mfu_is_the_median_of_its_generation() -> None:
     assert baseline.constants(found) == pytest.approx({"ampere, 16 bit or more": 0.4})
     rival = step_times(found).baseline[""]
     assert rival.mape == pytest.approx((0.25 + 0 + 0.375) / 3)
+
+
+def test_families_of_a_generation_count_alike() -> None:
+    """MFU 10%, 10%, 10% in one family, 30% in another and 50% in a third: the constant is 30%."""
+    many = [replace(ONE, id=str(i), ideal=1.0, generation="x") for i in range(3)]
+    few = [
+        replace(ONE, id=family, family=family, ideal=ideal, generation="x") for family, ideal in (("B", 3), ("C", 5))
+    ]
+    assert baseline.constants([*many, *few]) == pytest.approx({"x": 0.3})
 
 
 def test_generations_have_constants_of_their_own() -> None:

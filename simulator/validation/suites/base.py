@@ -53,5 +53,5 @@ class Suite(ABC):
         return row.text("family")
 
     @abstractmethod
-    def lines(self, rows: Sequence[Row], predictor: Predictor) -> tuple[Line, ...]:
+    def lines(self, rows: Sequence[Row], predictor: Predictor, workers: int = 1) -> tuple[Line, ...]:
         """Return one line for every quantity measured, in the order of the rows."""

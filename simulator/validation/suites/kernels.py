@@ -30,7 +30,7 @@ class Kernels(Suite):
     prefix: ClassVar[str]
     """What the row's number in the table is prefixed with to name it."""
 
-    def lines(self, rows: Sequence[Row], predictor: Predictor) -> tuple[Line, ...]:
+    def lines(self, rows: Sequence[Row], predictor: Predictor, workers: int = 1) -> tuple[Line, ...]:
         return tuple(line for row in rows for line in self._lines(row))
 
     @abstractmethod

@@ -19,7 +19,7 @@ class Reliability(Suite):
     def family(self, row: Row) -> str:
         return row.text("kind")
 
-    def lines(self, rows: Sequence[Row], predictor: Predictor) -> tuple[Line, ...]:
+    def lines(self, rows: Sequence[Row], predictor: Predictor, workers: int = 1) -> tuple[Line, ...]:
         return tuple(
             Line(
                 suite=self.kind,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from simulator.validation.suites.base import Predictor, Row, Suite
+from simulator.validation.workers import spread
 
 if TYPE_CHECKING:
     from simulator.validation.lines import Line
@@ -29,7 +31,7 @@ class Runs(Suite):
         {"experts", "shared_experts", "dense_layers", "score_time", "oom"}
     )
 
-    def lines(self, rows: Sequence[Row], predictor: Predictor) -> tuple[Line, ...]:
+    def lines(self, rows: Sequence[Row], predictor: Predictor, workers: int = 1) -> tuple[Line, ...]:
         from simulator.validation.predict import lines
 
-        return tuple(line for row in rows for line in lines(row, predictor))
+        return spread(partial(lines, predictor=predictor), rows, workers)

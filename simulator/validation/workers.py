@@ -1,0 +1,33 @@
+"""Predict many rows on all processors; the order of the lines does not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+CHUNK = 50
+"""Items a worker takes at a time."""
+
+
+def processors() -> int:
+    """Return the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(function: Callable[[T], Iterable[R]], items: Sequence[T], workers: int) -> tuple[R, ...]:
+    """Return what `function` yields for each item, one after the other, worked out in `workers` processes."""
+    if workers <= 1 or len(items) <= CHUNK:
+        return tuple(result for item in items for result in function(item))
+    chunks = [items[first : first + CHUNK] for first in range(0, len(items), CHUNK)]
+    with ProcessPoolExecutor(min(workers, len(chunks)), mp_context=get_context("spawn")) as pool:
+        return tuple(result for results in pool.map(partial(_all, function), chunks) for result in results)
+
+
+def _all(function: Callable[[T], Iterable[R]], items: Sequence[T]) -> tuple[R, ...]:
+    return tuple(result for item in items for result in function(item))
