@@ -97,6 +97,8 @@ def _attention(s: Setting) -> dict[str, Bytes]:
     keys = max(model.kv_heads / s.tensor, 1.0) * model.head_size
     kept_keys = queries if s.stack.repeats_keys else keys
     terms = {"queries": s.value * queries * s.tokens, "keys and values": 2 * s.value * kept_keys * s.tokens}
+    if s.stack.keeps_unrotated and model.positions == "rope":
+        terms["unrotated queries and keys"] = s.value * (queries + keys) * s.tokens
     if model.qk_norm != "none":
         copies = 4.0 if s.stack.norm == "eager" and s.value < 4 else 0.0
         terms["query and key norms"] = (s.value + copies) * (queries + keys) * s.tokens
@@ -198,7 +200,8 @@ def _operations(s: Setting, terms: dict[str, Bytes], experts: bool) -> dict[str,
     The products of a dense layer are query, key, value, output, gate, up, down: query, value, gate and down are kept.
     """
     model = s.model
-    half = {"queries": terms["queries"], "values": terms["keys and values"] / 2}
+    values = s.value * max(model.kv_heads / s.tensor, 1.0) * model.value_size * s.tokens
+    half = {"queries": terms["queries"], "values": values}
     if experts:
         inner = {name: nbytes / 2 for name, nbytes in terms.items() if name.startswith(("expert", "shared"))}
     else:
@@ -215,7 +218,8 @@ def gradients(s: Setting, experts: bool = False) -> Bytes:
     """Return the most that gradients inside one layer take in its backward, beyond what that frees meanwhile.
 
     Behind the last product the gradient of the activation's output and of its inputs live at once, while the
-    output itself is gone; behind unfused attention those of scores and probabilities, the MLP's terms being gone.
+    output itself is gone; behind unfused attention that of the scores, which the softmax turns in place, while the
+    MLP's terms are gone.
     """
     terms = layer(s, experts)
     prefix = "expert" if experts else "mlp"
@@ -225,7 +229,7 @@ def gradients(s: Setting, experts: bool = False) -> Bytes:
     if s.stack.attention == "unfused":
         freed = sum(nbytes for name, nbytes in terms.items() if name.startswith(("mlp", "expert", "shared", "router")))
         scores = s.value * s.model.heads / s.tensor * s.tokens * s.keys
-        attention = 2 * scores - freed
+        attention = scores - freed
     return max(mlp, attention) + stream(s)
 
 
@@ -248,3 +252,9 @@ def waiting_head(s: Setting, vocabulary: float) -> Bytes:
         return stream(s)
     width = vocabulary / s.tensor if s.stack.loss != "replicated" else vocabulary
     return min(4.0, s.stack.loss_bytes) * width * s.tokens + stream(s) + s.value * s.model.hidden * _gathered(s)
+
+
+def delayed_head(s: Setting, vocabulary: float) -> Bytes:
+    """Return what the weight gradient of the head waits with: its input and the gradient of the logits."""
+    rows = 0.0 if s.stack.loss == "chunked" else s.value * vocabulary / s.tensor * s.tokens
+    return rows + s.value * s.model.hidden * _gathered(s)

@@ -32,10 +32,10 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
         total += unit * (s.value + reduced)
     elif not stack.gradient_accumulation_fusion:
         total += s.value * model.hidden * max(model.ffn, 1) / p.tensor
-    if shares > 1:
-        total += stack.bucket
     if p.pipeline > 1:
         total += 2 * stream
+    elif shares > 1:
+        total += stack.bucket
     if s.sequence and not stack.saved_gathers:
         total += s.value * model.hidden * s.tokens
     if p.context.size > 1:

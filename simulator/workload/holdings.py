@@ -17,6 +17,8 @@ class Holding(NamedTuple):
     """A moment: microbatches held by each chunk, and the chunk at work, forward or backward."""
 
     counts: tuple[int, ...]
+    delayed: tuple[int, ...]
+    """How many of those have only their weight gradients left to do."""
     chunk: int
     forward: bool
 
@@ -27,24 +29,28 @@ def holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> 
 
     Forwards are counted with their own microbatch, backwards before they give back.
     """
+    chunks = schedule.chunks_per_stage
+    counts, delayed = [0] * chunks, [0] * chunks
     seen: dict[tuple[int, bool], dict[tuple[int, ...], None]] = {}
-    counts = [0] * schedule.chunks_per_stage
     for task in schedule.tasks(stage, stages, schedule.representative(stages, microbatches)):
         if task.phase == "F":
             counts[task.chunk] += 1
         if task.phase != "W":
-            seen.setdefault((task.chunk, task.phase == "F"), {})[tuple(counts)] = None
+            seen.setdefault((task.chunk, task.phase == "F"), {})[*counts, *delayed] = None
         if task.phase in "BW":
             counts[task.chunk] -= 1
+        delayed[task.chunk] += {"I": 1, "W": -1}.get(task.phase, 0)
     return tuple(
-        Holding(largest, chunk, forward) for (chunk, forward), moments in seen.items() for largest in _largest(moments)
+        Holding(largest[:chunks], largest[chunks:], chunk, forward)
+        for (chunk, forward), moments in seen.items()
+        for largest in _largest(moments)
     )
 
 
 def _largest(moments: dict[tuple[int, ...], None]) -> list[tuple[int, ...]]:
     """Return the vectors that no other one is at least as large as everywhere."""
     front: list[tuple[int, ...]] = []
-    for counts in sorted(moments, key=sum, reverse=True):
-        if not any(all(a >= b for a, b in zip(other, counts, strict=True)) for other in front):
-            front.append(counts)
+    for moment in sorted(moments, key=sum, reverse=True):
+        if not any(all(a >= b for a, b in zip(other, moment, strict=True)) for other in front):
+            front.append(moment)
     return front

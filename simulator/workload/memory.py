@@ -71,8 +71,14 @@ def estimate(
     overhead = stages[worst]["overhead"]
     allocated = peaks[worst] - overhead
     reserved = max(allocated, min(allocated * stack.reserved_factor, usable - overhead))
-    fragments = parallelism.schedule.chunks_per_stage > 1 and not stack.expandable_segments
-    p_fits = fits.chance(peaks[worst], usable, fragments=fragments, half_range=(high - low) / 2 / peaks[worst])
+    p_fits = fits.chance(
+        peaks[worst],
+        usable,
+        moving=sum(stages[worst][part] for part in ("activations", "logits", "buffers")),
+        expandable=stack.expandable_segments,
+        chunks=parallelism.schedule.chunks_per_stage,
+        half_range=(high - low) / 2 / peaks[worst],
+    )
     return MemoryEstimate(
         capacity_bytes=capacity,
         usable_bytes=usable,

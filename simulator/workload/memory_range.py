@@ -16,16 +16,17 @@ def between(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...],
     """Return the range around a peak of `nbytes`.
 
     Each switch that is not known is set the other way; switches are independent, so their effects add as squares,
-    down and up apart.
+    down and up apart. The spread of a known profile widens either end.
     """
-    down = up = (case.stack.memory_spread * nbytes) ** 2
+    down = up = 0.0
     for other in _alternatives(case):
         change = sum(peak(other, held, moments).values()) - nbytes
         if change < 0:
             down += change**2
         else:
             up += change**2
-    return max(nbytes - sqrt(down), 0.0), nbytes + sqrt(up)
+    spread = case.stack.memory_spread
+    return max(nbytes - sqrt(down), 0.0) * (1 - spread), (nbytes + sqrt(up)) * (1 + spread)
 
 
 def _alternatives(case: Case) -> list[Case]:

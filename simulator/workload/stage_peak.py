@@ -26,14 +26,10 @@ def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) ->
     sizes = [kept_on_gpu * kept(case, s, chunk) for chunk in held]
     head = _head(case, s)
     best = (-1.0, 0.0, 0.0)
-    for counts, chunk, forward in moments:
-        flight = sum(count * nbytes for count, nbytes in zip(counts, sizes, strict=True))
-        waiting = sum(count for count, content in zip(counts, held, strict=True) if content.head)
-        logits = 0.0
-        if waiting:
-            at_work = forward and held[chunk].head
-            logits = (waiting - at_work) * head.waiting + (head.peak if at_work else 0.0)
-        work = 0.0 if forward else _work(case, s, held[chunk])
+    for moment in moments:
+        flight = sum(count * nbytes for count, nbytes in zip(moment.counts, sizes, strict=True))
+        work = 0.0 if moment.forward else _work(case, s, held[moment.chunk])
+        logits = _logits(head, held, moment)
         best = max(best, (flight + work + logits, flight + work, logits))
     return {
         "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
@@ -49,12 +45,29 @@ def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) ->
 class Head(NamedTuple):
     peak: Bytes
     waiting: Bytes
+    delayed: Bytes
 
 
 def _head(case: Case, s: Setting) -> Head:
     vocabulary = padded_vocabulary(case.model.vocabulary, case.parallelism.tensor)
+    heads = 1 + case.model.mtp
     waiting = activations.waiting_head(s, vocabulary)
-    return Head(activations.head(s, vocabulary) + case.model.mtp * waiting, (1 + case.model.mtp) * waiting)
+    return Head(
+        peak=activations.head(s, vocabulary) + case.model.mtp * waiting,
+        waiting=heads * waiting,
+        delayed=heads * activations.delayed_head(s, vocabulary),
+    )
+
+
+def _logits(head: Head, held: tuple[Content, ...], moment: Holding) -> Bytes:
+    """Return what head and loss take: the microbatch at work is at their peak or, in its layers' backward, past them."""
+    total = 0.0
+    for count, delayed, content in zip(moment.counts, moment.delayed, held, strict=True):
+        if content.head:
+            total += (count - delayed) * head.waiting + delayed * head.delayed
+    if held[moment.chunk].head:
+        total += (head.peak if moment.forward else 0.0) - head.waiting
+    return total
 
 
 def _recomputed(case: Case, chunk: Content) -> int:
