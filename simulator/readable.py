@@ -147,9 +147,9 @@ def mass(kilograms: Number) -> str:
     """Return a mass of CO2.
 
     >>> mass(9.9e6), mass(12.0)
-    ('9,900 t', '12.0 kg')
+    ('9.90 kt', '12.0 kg')
     """
-    return f"{digits(kilograms / 1000)} t" if kilograms >= 1000 else f"{digits(kilograms)} kg"
+    return prefixed(kilograms / 1000, "t") if kilograms >= 1000 else f"{digits(kilograms)} kg"
 
 
 def convention(name: str) -> str:

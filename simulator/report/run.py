@@ -9,6 +9,14 @@ from simulator.readable import DAY, duration, duration_like, percent, prefixed, 
 from simulator.report.section import Fact, Part, Section
 from simulator.results import RUN_PARTS, Result
 
+OURS = "train_over_wall"
+DEFINITIONS = {
+    "meta_ettr": "Meta's effective time ratio",
+    "google_scheduling": "Google's scheduling goodput",
+    "google_runtime": "Google's runtime goodput",
+    "google_program": "Google's program goodput",
+}
+
 
 def section(result: Result) -> Section:
     run = result.run
@@ -68,11 +76,11 @@ def interruptions(result: Result) -> Section | None:
 
 
 def _definitions(definitions: dict[str, Any]) -> tuple[Fact, ...]:
-    """Return goodput as others define it, where it is a number."""
+    """Return goodput as others define it."""
     return tuple(
-        Fact(label=name, value=percent(value))
+        Fact(label=DEFINITIONS.get(name, name.replace("_", " ")), value=percent(value))
         for name, value in definitions.items()
-        if isinstance(value, float) and 0 <= value <= 1
+        if name != OURS and isinstance(value, float) and 0 <= value <= 1
     )
 
 

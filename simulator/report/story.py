@@ -6,6 +6,9 @@ from simulator.report import cost, memory, run, step
 from simulator.report.section import Fact, Section
 from simulator.results import Result
 
+PLAIN = "default"
+"""Source of a value that is just the usual one; such values are listed in one breath."""
+
 
 def sections(result: Result) -> tuple[Section, ...]:
     """Return the sections that have something to say."""
@@ -24,11 +27,14 @@ def sections(result: Result) -> tuple[Section, ...]:
 def _assumptions(result: Result) -> Section | None:
     if not result.assumptions:
         return None
+    sourced = [given for given in result.assumptions if given.source != PLAIN]
+    plain = [f"{given.key} {given.value}" for given in result.assumptions if given.source == PLAIN]
     return Section(
         name="assumptions",
         title="Assumptions",
         answer="what the scenario left open",
-        facts=tuple(Fact(label=given.key, value=given.value, note=given.source) for given in result.assumptions),
+        facts=tuple(Fact(label=given.key, value=given.value, note=given.source) for given in sourced),
+        notes=(f"defaults: {', '.join(plain)}",) if plain else (),
     )
 
 
