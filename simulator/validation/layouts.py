@@ -49,7 +49,9 @@ def parallelism(row: Row, size: Degrees, stack: Choice, gpus_per_host: int, micr
     """Return the parallelism section of the row."""
     section: dict[str, Any] = {"tensor": size.tensor, "pipeline": size.pipeline, "context": size.context}
     if row.whole("experts"):
-        section |= {"expert": size.expert, "expert_tensor": row.whole("expert_tensor") or rules.expert_tensor()}
+        ranks = size.tensor * size.context * size.data
+        split = row.whole("expert_tensor") or rules.expert_tensor(size.tensor, size.expert, ranks)
+        section |= {"expert": size.expert, "expert_tensor": split}
     if size.tensor > 1 and (sequence := row.flag("sequence_parallel")) is not None:
         section["sequence"] = sequence
     if size.pipeline > 1:

@@ -93,12 +93,12 @@ def dense_layers(layers: int, dense: int) -> dict[str, int]:
     return {"every": 2} if dense and 2 * dense == layers else {"dense_layers": dense}
 
 
-def expert_tensor() -> int:
-    """Experts are not split over tensor ranks.
+def expert_tensor(tensor: int, expert: int, ranks: int) -> int:
+    """Experts are split over as many tensor ranks as the rest, where the ranks divide that way; else not at all.
 
-    NVIDIA's recipes for mixtures of experts set it so wherever they state it for models with small experts.
+    Megatron-Core's default of ``expert_tensor_parallel_size`` is the tensor size; a layout without room for it set 1.
     """
-    return 1
+    return tensor if ranks % (tensor * expert) == 0 else 1
 
 
 def global_batch(data: int, pipeline: int, microbatch: int) -> int:

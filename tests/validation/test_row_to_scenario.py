@@ -361,6 +361,13 @@ def test_layers_that_do_not_divide_count_embedding_and_head() -> None:
     assert "split" not in scenario(layers="24")["parallelism"]
 
 
+def test_experts_are_split_like_the_rest_where_the_ranks_allow_it() -> None:
+    experts = {"experts": "8", "top_k": "2", "moe_ffn": "8192", "ep": "4"}
+    assert scenario(**experts)["parallelism"]["expert_tensor"] == 2
+    assert scenario(**experts, expert_tensor="1")["parallelism"]["expert_tensor"] == 1
+    assert scenario(**experts | {"ep": "8"})["parallelism"]["expert_tensor"] == 1
+
+
 # The batch.
 
 
