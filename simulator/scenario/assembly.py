@@ -8,7 +8,7 @@ from dataclasses import fields as fields_of
 from functools import lru_cache
 from typing import Any
 
-from simulator.scenario import calibration, cluster, failures, limits, parallelism, prices, search, training
+from simulator.scenario import calibration, cluster, failures, limits, parallelism, plausible, prices, search, training
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
@@ -67,7 +67,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
     return replace(
         scenario,
         assumptions=tuple(reading.assumptions),
-        warnings=(*reading.warnings, *scenario.failures.warnings()),
+        warnings=(*reading.warnings, *scenario.failures.warnings(), *plausible.warnings(scenario)),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),
     )
 
@@ -111,7 +111,7 @@ def _said(data: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     return said
 
 
-def _need_what_a_step_needs(data: Mapping[str, Any], said: Mapping[str, Any], reading: Reading) -> None:
+def _need_what_a_step_needs(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) -> None:
     """Note what is missing to simulate a step; a measured step needs neither model nor layout."""
     section = said.get("training")
     if section is None:
@@ -122,6 +122,7 @@ def _need_what_a_step_needs(data: Mapping[str, Any], said: Mapping[str, Any], re
         for key in ("sequence_length", "global_batch"):
             if key not in data["training"]:
                 reading.mistakes.add(("training",), f"`{key}` is missing")
+                said.pop("training", None)
 
 
 def _filled_in(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) -> dict[str, Any]:

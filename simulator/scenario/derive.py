@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
+from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from simulator.errors import ScenarioError
-from simulator.scenario.document import FAILED, Keys, Table, plain
+from simulator.scenario.document import Keys, Table, plain, written
 from simulator.scenario.mistakes import Mistakes
-from simulator.scenario.scalar import form, scalar
+from simulator.scenario.scalar import NOTED, form, scalar, skip_noted
 from simulator.scenario.shape import (
     Anything,
     Choice,
@@ -34,8 +34,6 @@ from simulator.scenario.shorthand import expanded
 from simulator.scenario.wording import in_words
 
 Schema = core_schema.CoreSchema
-NOTED = "noted"
-"""Type of the error about what was already noted when names were looked up."""
 _ITEMS = 100_000
 """Items of the longest list that is read."""
 
@@ -49,6 +47,7 @@ def build(wanted: Shape, data: Any, path: Keys, mistakes: Mistakes) -> Any:
             if one["type"] == NOTED:
                 continue
             below, message, at_key = in_words(wanted, one)
+            below = below if at_key else written(data, below)
             mistakes.add((*path, *below), message, data=data, above=len(path), key=at_key)
     return None
 
@@ -61,7 +60,7 @@ def _validator(wanted: Shape) -> SchemaValidator:
 def _schema(wanted: Shape) -> Schema:
     match wanted:
         case Quantity() | Flag() | Text() | Choice():
-            return core_schema.no_info_plain_validator_function(partial(scalar, (wanted,)))
+            return _word((wanted,))
         case Anything():
             return core_schema.no_info_plain_validator_function(plain)
         case Listing(items, fixed=True):
@@ -88,11 +87,11 @@ def _before(function: Callable[[Any], Any], schema: Schema) -> Schema:
 
 def _member(shapes: tuple[Shape, ...]) -> Schema:
     """Return the schema of the members of one form; only scalars can be several."""
-    return (
-        _schema(shapes[0])
-        if len(shapes) == 1
-        else core_schema.no_info_plain_validator_function(partial(scalar, shapes))
-    )
+    return _schema(shapes[0]) if len(shapes) == 1 else _word(shapes)
+
+
+def _word(shapes: tuple[Shape, ...]) -> Schema:
+    return core_schema.no_info_plain_validator_function(partial(scalar, shapes))
 
 
 def _record(record: Record) -> Schema:
@@ -117,20 +116,21 @@ def _make(record: Record, values: dict[str, Any]) -> Any:
 
 
 def _is_list(data: Any) -> Any:
+    skip_noted(data)
     if not isinstance(data, list):
         raise ValueError("has no value; write a list" if data == "" else f"a {form(data)} where a list belongs")
     return data
 
 
 def _is_mapping(data: Any) -> Any:
+    skip_noted(data)
     if not isinstance(data, dict):
         raise ValueError("has no value; write keys" if data == "" else f"a {form(data)} where keys and values belong")
     return data
 
 
 def _expand(record: Record, data: Any) -> Any:
-    if data is FAILED:
-        raise PydanticCustomError(NOTED, "noted")
+    skip_noted(data)
     data = expanded(record, data)
     if not isinstance(data, dict):
         known = ", ".join(record.fields)
@@ -140,6 +140,7 @@ def _expand(record: Record, data: Any) -> Any:
 
 
 def _choose(choices: Kinds, data: Any) -> Any:
+    skip_noted(data)
     data = expanded(choices, data)
     if not isinstance(data, dict):
         said = "has no value" if data == "" else f"a {form(data)} where a kind belongs"

@@ -56,9 +56,6 @@ class Failed:
     place: Place | None = None
 
 
-FAILED = Failed()
-
-
 def placed(data: Any, place: Place | None) -> Any:
     """Return `data`, made of plain mappings, lists and scalars, as a document whose words all stand at `place`."""
     made: Any
@@ -99,10 +96,22 @@ def place_of(data: Any, path: Sequence[str | int], *, key: bool = False) -> Plac
     return place
 
 
+def written(data: Any, path: Keys) -> Keys:
+    """Return the part of `path` that was written: a short form stands for keys that were not."""
+    for number, part in enumerate(path):
+        if isinstance(data, str):
+            return path[:number]
+        if isinstance(data, dict):
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+    return path
+
+
 def dotted(path: Sequence[str | int]) -> str:
     """Return `path` as people write it.
 
     >>> dotted(("failures", "causes", 0, "mtbf"))
     'failures.causes[0].mtbf'
     """
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part[:60]}" for part in path).lstrip(".")

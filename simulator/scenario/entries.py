@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator import catalog
 from simulator.errors import ScenarioError
-from simulator.scenario.document import FAILED, Items, Keys, Left, Place, Table, Word, placed
+from simulator.scenario.document import Failed, Items, Keys, Left, Place, Table, Word, placed
 from simulator.scenario.mistakes import did_you_mean
 from simulator.scenario.reading import Reading
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Record, Shape, Text, forms
@@ -122,6 +122,7 @@ def _fields(record: Record, data: Mapping[Any, Any], path: Keys, reading: Readin
 def _entry(record: Record, data: Any, path: Keys, reading: Reading) -> Any:
     """Return the mapping that `data`, a name or a mapping, stands for."""
     place = getattr(data, "place", None)
+    at_base = (*path, "base") if isinstance(data, dict) else path
     if isinstance(data, str) and data:
         data = _at(Table({"base": data}), place)
     if not isinstance(data, dict):
@@ -130,14 +131,14 @@ def _entry(record: Record, data: Any, path: Keys, reading: Reading) -> Any:
     rest.place = place
     if "base" in data and "huggingface" in data:
         reading.mistakes.add(path, "either `base` or `huggingface`, not both")
-        return FAILED
+        return Failed()
     if "huggingface" in data and record.cls is Model:
         found = _config(data["huggingface"], (*path, "huggingface"), reading)
-        return FAILED if found is None else laid_over(record, found, rest)
+        return Failed() if found is None else laid_over(record, found, rest)
     if "base" not in data:
         return data
-    found = _looked_up(record, data["base"], (*path, "base"), reading)
-    return FAILED if found is None else laid_over(record, found, rest)
+    found = _looked_up(record, data["base"], at_base, reading)
+    return Failed() if found is None else laid_over(record, found, rest)
 
 
 def _looked_up(record: Record, name: Any, path: Keys, reading: Reading) -> Table | None:
@@ -163,7 +164,8 @@ def unknown(kind: str, name: str, suggestions: Any) -> str:
         file = "; a Hugging Face file is read by {huggingface: FILE}" if kind == "model" else ""
         return f"`{name[:60]}` is a path, and a {kind} is looked up by name, never read from a path{file}"
     hint = f"did you mean `{suggestions[0]}`?" if suggestions else f"`foretrain catalog {kind}` lists them"
-    return f"no {kind} named `{name[:60]}`; {hint}"
+    what = "preset of failures" if kind == "failures" else kind
+    return f"no {what} named `{name[:60]}`; {hint}"
 
 
 def _config(name: Any, path: Keys, reading: Reading) -> Table | None:
@@ -202,7 +204,7 @@ def _file(name: str, path: Keys, reading: Reading) -> Word:
     file = reading.folder / name
     if name and not file.is_file():
         near = did_you_mean(file.name, sorted(item.name for item in _siblings(file)) or [""])
-        hint = f"; {near}" if near.startswith("did") else f"; it is looked for in {reading.folder.resolve()}"
+        hint = f"; {near}" if near.startswith("did") else "; it is looked for beside the scenario"
         reading.mistakes.add(path, f"no file `{name[:80]}`{hint}")
     word = Word(file)
     word.place = getattr(name, "place", None)

@@ -42,7 +42,9 @@ def _preset(name: str, reading: Reading) -> tuple[Preset | None, str]:
         found = catalog.canonical("failures", name, reading.catalogs)
         entry = catalog.entry("failures", found, reading.catalogs)
     except catalog.UnknownEntryError as error:
-        reading.mistakes.add(("failures", "preset"), unknown("failures", name, error.suggestions))
+        written_short = not isinstance(reading.mistakes.document.get("failures"), dict)
+        path = ("failures",) if written_short else ("failures", "preset")
+        reading.mistakes.add(path, unknown("failures", name, error.suggestions))
         return None, name
     known = {key: value for key, value in entry.items() if key in Preset.__dataclass_fields__}
     return reading.build(Preset, placed(known, None), ("failures", "preset")), found

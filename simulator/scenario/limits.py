@@ -96,7 +96,11 @@ def check(wanted: Shape, value: Any, path: Keys, mistakes: Mistakes) -> None:
             least_text = f"at least {least:,.15g}" if least > TINY else "more than zero"
             mistakes.add(keys, f"{number:,.15g} is too little; write {least_text}")
         elif number > most:
-            mistakes.add(keys, f"{number:,.15g} is too much; {most:,.15g} is the most that can be simulated")
+            mistakes.add(keys, f"{number:,.15g} is too much; {most:,.15g} is the most{_what(keys)}")
+
+
+def _what(keys: Keys) -> str:
+    return " that this program reads" if keys == ("version",) else " that can be simulated"
 
 
 def _limits(keys: Keys) -> tuple[float, float]:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from simulator import units
+from simulator.scenario.document import Failed
 from simulator.scenario.mistakes import did_you_mean
 from simulator.scenario.shape import Choice, Flag, Quantity, Shape
+
+NOTED = "noted"
+"""Type of the error about a value that was noted before validation."""
+
+
+def skip_noted(data: Any) -> None:
+    """Stop at a value about which a mistake has been noted already."""
+    if isinstance(data, Failed):
+        raise PydanticCustomError(NOTED, "noted")
 
 
 def scalar(shapes: tuple[Shape, ...], data: Any) -> Any:
     """Return what a word means as the first of `shapes` that can read it."""
+    skip_noted(data)
     if not isinstance(data, str):
         raise ValueError(f"a {form(data)} where {_or(shapes)} belongs")
     if data == "":

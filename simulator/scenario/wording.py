@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.scenario.document import Keys
-from simulator.scenario.mistakes import did_you_mean
+from simulator.scenario.mistakes import did_you_mean, listed
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Record, Shape, Text, forms
 
 
@@ -20,8 +20,7 @@ def in_words(wanted: Shape, error: Any) -> tuple[Keys, str, bool]:
                 return path[:-1], f"a list of {len(holder.items)} belongs here", False
             return path[:-1], f"`{path[-1]}` is missing", False
         case "extra_forbidden":
-            of_kind = f" of kind {holder.kind}" if isinstance(holder, Record) and holder.kind else ""
-            return path, f"unknown key{of_kind}; {did_you_mean(str(path[-1]), _keys(holder))}", True
+            return path, _unknown(str(path[-1]), holder, shapes[-3] if len(shapes) > 2 else None), True
         case "union_tag_invalid":
             known = str(context["expected_tags"]).strip("'").split("', '")
             tag = str(context["tag"])
@@ -62,7 +61,15 @@ def _below(wanted: Shape, part: Any) -> tuple[Shape, bool]:
     return Text(), False
 
 
-def _keys(holder: Shape | None) -> list[str]:
+def _unknown(key: str, holder: Shape | None, above: Shape | None) -> str:
+    """Return what to say about a key that `holder` does not have; it may be one of another kind."""
     if not isinstance(holder, Record):
-        return []
-    return [*(["kind"] if holder.kind else []), *holder.fields]
+        return "unknown key; leave it out"
+    if holder.kind is None:
+        return f"unknown key; {did_you_mean(key, holder.fields)}"
+    others = [str(record.kind) for record in above.records if key in record.fields] if isinstance(above, Kinds) else []
+    if others:
+        return f"unknown key of kind {holder.kind}; it is one of {listed(others)}"
+    if not holder.fields:
+        return f"unknown key; kind {holder.kind} takes no keys"
+    return f"unknown key of kind {holder.kind}; {did_you_mean(key, holder.fields)}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.document import Items, Left, Place, Table, Word, place_of
+from simulator.scenario.document import Failed, Items, Keys, Left, Place, Table, Word, place_of
 from simulator.scenario.mistakes import Mistakes
 
 LARGEST = 1_000_000
@@ -44,6 +44,7 @@ class _Reader:
     def __init__(self, text: str, source: str, mistakes: Mistakes) -> None:
         self.events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
         self.source, self.mistakes = source, mistakes
+        self.path: Keys = ()
         self.words = 0
 
     def document(self) -> Any:
@@ -63,20 +64,23 @@ class _Reader:
             self.stop(place, f"aliases such as `*{event.anchor}` are not read; write the value out")
         if depth > DEEPEST:
             self.stop(place, f"nested more than {DEEPEST} deep")
+        made = self.content(event, depth)
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-            self.mistakes.add_at(place, (), f"tags such as `{tag[:40]}` are not read; remove it")
-        made: Any
-        if isinstance(event, yaml.ScalarEvent):
-            made = self.scalar(event)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            made = Items()
-            while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-                made.append(self.node(event, depth + 1))
-        else:
-            made = self.mapping(depth)
+            self.mistakes.add_at(place, self.path, f"tags such as `{tag[:40]}` are not read; remove it")
+            made = Failed()
         made.place = place
         return made
+
+    def content(self, event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.ScalarEvent):
+            return self.scalar(event)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(depth)
+        items = Items()
+        while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
+            items.append(self.node(item, depth + 1))
+        return items
 
     def scalar(self, event: Any) -> Any:
         if event.implicit[0] and event.value in ("null", "Null", "NULL", "~"):
@@ -88,16 +92,19 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             place = self.place(event)
             key = self.node(event, depth + 1)
-            value_event = next(self.events)
-            value = self.node(value_event, depth + 1)
+            above, self.path = self.path, (*self.path, str(key))
+            value = self.node(next(self.events), depth + 1)
+            self.path = above
             if not isinstance(key, Word):
                 self.mistakes.add_at(place, (), "a key is a word, not a list or a mapping")
             elif key in table:
                 first = place_of(table, (key,), key=True)
-                self.mistakes.add_at(place, (key,), f"given twice, first in line {first.line if first else '?'}")
+                self.mistakes.add_at(
+                    place, (*self.path, key), f"given twice, first in line {first.line if first else '?'}"
+                )
             elif key == "<<":
                 self.mistakes.add_at(
-                    place, (key,), "merge keys are not read; write `base: NAME` to start from an entry"
+                    place, (*self.path, key), "merge keys are not read; write `base: NAME` to start from an entry"
                 )
             else:
                 table[key] = value
