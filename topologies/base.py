@@ -8,6 +8,7 @@ switch. An edge carries ``bandwidth`` (per direction, all its cables together), 
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
@@ -73,6 +74,14 @@ class Topology(ABC):
     """``adaptive`` spreads traffic over equal-cost links; ``static`` hashes each flow onto one of them (ECMP)."""
     queue_pairs: Count = 4
     """Flows that a connection is split into before hashing, where routing is static."""
+
+    def __post_init__(self) -> None:
+        for parameter in dataclasses.fields(self):
+            value = getattr(self, parameter.name)
+            least = 0.0 if parameter.name == "link_latency" else 1e-300
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, (int, float)) and not least <= number < math.inf:
+                    raise ValueError(f"{parameter.name}: expected a number above 0, found {number}")
 
     def resolved(self, link_bandwidth: float, link_latency: float) -> Self:
         """Return this topology with the link rate and latency filled in where left out."""
@@ -157,4 +166,5 @@ def smallest_divisor(number: int, least: int) -> int:
     >>> smallest_divisor(32, 12)
     16
     """
-    return next((d for d in range(max(least, 1), number) if number % d == 0), max(number, 1))
+    small = [d for d in range(1, min(math.isqrt(max(number, 1)), 100_000) + 1) if number % d == 0]
+    return min((d for d in (*small, *(number // d for d in small)) if d >= least), default=max(number, 1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -105,10 +106,12 @@ def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
     rows = csv.DictReader(io.StringIO(text.strip()))
     for line, row in enumerate(rows, start=2):
         try:
-            one, other = _node(row["source"]), _node(row["target"])
+            one, other = _node(row["source"] or ""), _node(row["target"] or "")
             rate = float(row.get("bandwidth") or bandwidth)
             count = int(row.get("count") or 1)
             delay = float(row.get("latency") or latency)
+            if one == other or not (0 < rate < math.inf and 0 <= delay < math.inf and 0 < count < 1e6):
+                raise ValueError("out of range")
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"line {line}: expected source,target,bandwidth,latency,count, found {row}") from error
         tier = "-".join(sorted({str(one[0]), str(other[0])}))
@@ -121,4 +124,6 @@ def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
 
 def _node(name: str) -> tuple:
     kind, *numbers = name.strip().split("/")
+    if not kind:
+        raise ValueError("a node without a name")
     return (kind, *(int(number) if number.isdigit() else number for number in numbers))
