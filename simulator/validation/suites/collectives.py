@@ -34,6 +34,7 @@ CARDS = re.compile(r"(\d+)x(\d+)\s?G(?:b|bps|b/s)?\b")
 PEAK = "peak (large)"
 LARGE = 2.0**34
 """Bytes of a message that is all bandwidth."""
+NIC = 50e9
 MIB = 2.0**20
 SIZES = ((MIB, "below 1 MiB"), (32 * MIB, "1 to 32 MiB"), (512 * MIB, "32 to 512 MiB"))
 
@@ -115,4 +116,5 @@ def _network(gpu: Gpu, size: int, nodes: int, nics: int | None, rate: float | No
 
 
 def _plain(gpu: Gpu, size: int) -> Host:
-    return Host(gpu=gpu, gpus=size, scale_up=ScaleUp(domain=size, bandwidth=gpu.scale_up))
+    """Return a host of the GPU for a catalog that has none; its NICs matter only where the row names none either."""
+    return Host(gpu=gpu, gpus=size, scale_up=ScaleUp(domain=size, bandwidth=gpu.scale_up), nics=size, nic_bandwidth=NIC)
