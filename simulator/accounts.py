@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from simulator.engine.assemble import Assembly, network_of
+from simulator.engine.assembly import Assembly, network_of
+from simulator.engine.link_traffic import carried
 from simulator.engine.step import Step
 from simulator.engine.straggler import straggling
 from simulator.intervals import Interval
@@ -64,7 +65,7 @@ def step_result(
 
 
 def _loads(scenario: Scenario, built: Assembly) -> tuple[LinkLoad, ...]:
-    return network_of(scenario.cluster).loads(built.carried())
+    return network_of(scenario.cluster).loads(carried(built))
 
 
 def _link(load: LinkLoad, seconds: Seconds) -> dict[str, float | str]:

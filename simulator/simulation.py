@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from simulator.accounts import memory_result, model_size, step_result
 from simulator.campaign import run_input, run_result
 from simulator.cost import cost
 from simulator.engine import pipeline, run, step
-from simulator.engine.assemble import assembly, network_of
+from simulator.engine.assembly import assembly, network_of
+from simulator.engine.inputs import Shared
 from simulator.engine.straggler import straggling
 from simulator.intervals import interval
 from simulator.machine.fault import Fault
@@ -40,9 +42,12 @@ class Prediction:
     memory: MemoryEstimate
 
 
-def predict(scenario: Scenario) -> Prediction:
-    """Return step time and memory of a scenario, without the run."""
-    timing = pipeline.time(assembly(scenario).step())
+def predict(scenario: Scenario, *, learned: Shared | None = None, without: Collection[str] = ()) -> Prediction:
+    """Return step time and memory of a scenario, without the run.
+
+    `learned` are other constants than those that ship, `without` terms of the physics to switch off.
+    """
+    timing = pipeline.time(assembly(scenario, learned, without).step(), without)
     seconds, parts = spread_out(scenario, timing)
     band = interval(scenario)
     return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from simulator.engine.inputs import Shared
 from simulator.engine.streams import Item, Play, play
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
@@ -13,15 +14,29 @@ from simulator.units import Seconds
 from simulator.workload.operations import Core, Exchange, Gemm, Operation, Program, Traffic, Work
 from simulator.workload.stack import Stack
 
+KINDS = {Gemm: "products", Core: "attention", Traffic: "elementwise"}
+"""Terms of the physics that can be switched off, beside the axes of the mesh."""
+
 
 class Durations:
     """Prices work: kernels by the GPU's constants, exchanges by the channel of their axis."""
 
-    def __init__(self, gpu: Gpu, stack: Stack, channels: Mapping[str, Channel], algorithm: str = "auto") -> None:
+    def __init__(
+        self,
+        gpu: Gpu,
+        stack: Stack,
+        channels: Mapping[str, Channel],
+        algorithm: str = "auto",
+        *,
+        shared: Shared | None = None,
+        without: Collection[str] = (),
+    ) -> None:
         self.gpu = gpu
         self.stack = stack
         self.channels = channels
         self.algorithm = algorithm
+        self.shared = shared or Shared()
+        self.without = frozenset(without)
         self._known: dict[Work, Seconds] = {}
 
     def seconds(self, work: Work) -> Seconds:
@@ -32,29 +47,32 @@ class Durations:
         return known
 
     def _price(self, work: Work) -> Seconds:
+        if isinstance(work, Exchange):
+            return 0.0 if work.axis in self.without else self.exchange(work)
+        if KINDS[type(work)] in self.without:
+            return 0.0
         if isinstance(work, Gemm):
             m, n, k = (max(1, round(size)) for size in (work.m, work.n, work.k))
             alone = gemm.time(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
-            return work.count * alone / self.stack.gemm_factor
-        if isinstance(work, Core):
-            return attention.time(
-                self.gpu,
-                batch=work.batch,
-                heads=work.heads,
-                kv_heads=work.kv_heads,
-                queries=work.queries,
-                keys=work.keys,
-                head_size=work.head_size,
-                value_size=work.value_size,
-                causal=work.causal,
-                window=work.window,
-                backward=work.backward,
-                kernel=work.kernel,
-                dtype=work.dtype,
-            )
+            rate = self.shared.sustained_rate(self.gpu.architecture, work.dtype) * self.stack.gemm_factor
+            return work.count * alone / rate
         if isinstance(work, Traffic):
             return elementwise.time(self.gpu, work.nbytes, kernels=work.kernels)
-        return self.exchange(work)
+        return attention.time(
+            self.gpu,
+            batch=work.batch,
+            heads=work.heads,
+            kv_heads=work.kv_heads,
+            queries=work.queries,
+            keys=work.keys,
+            head_size=work.head_size,
+            value_size=work.value_size,
+            causal=work.causal,
+            window=work.window,
+            backward=work.backward,
+            kernel=work.kernel,
+            dtype=work.dtype,
+        )
 
     def exchange(self, work: Exchange) -> Seconds:
         channel = self.channels[work.axis]

@@ -6,6 +6,7 @@ that a long step is a short one plus a number of equal periods.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -55,8 +56,15 @@ FILLED = 3
 """Periods after which the stages are usually in their rhythm."""
 
 
-def time(work: StepWork) -> Timing:
-    """Return the time of a step; once two periods in a row take the same time, the rest do too."""
+def time(work: StepWork, without: Collection[str] = ()) -> Timing:
+    """Return the time of a step; once two periods in a row take the same time, the rest do too.
+
+    `without` a bubble it is the work of the busiest stage alone.
+    """
+    if "bubble" in without:
+        timing = time(work)
+        idle = timing.parts.get("bubble", 0.0)
+        return replace(timing, seconds=timing.seconds - idle, parts={**timing.parts, "bubble": 0.0})
     period = work.schedule.period(work.stages, work.microbatches)
     groups = work.microbatches // period - FILLED - 1 if period else 0
     if period is None or groups < 2:

@@ -1,0 +1,116 @@
+"""What the data axis sends: gradients reduced, weights gathered, chunk by chunk or unit by unit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.engine.durations import Durations
+from simulator.engine.inputs import Inputs
+from simulator.engine.stage_units import Unit
+from simulator.engine.streams import Item, play
+from simulator.engine.work import Piece, Transfer
+from simulator.machine import collectives
+from simulator.units import Bytes, Seconds
+from simulator.workload.operations import Exchange
+from simulator.workload.states import WIDTH
+
+
+class DataAxis:
+    def __init__(self, inputs: Inputs, durations: Durations) -> None:
+        self.inputs = inputs
+        self.durations = durations
+        self.level = inputs.parallelism.shard.level
+        self.replicas = durations.channels["replicate"].ranks
+        self.gradient = WIDTH[inputs.stack.gradient_reduce]
+        self.weight = WIDTH[inputs.stack.gather or inputs.training.states.weights]
+
+    @property
+    def sharded(self) -> bool:
+        """Whether weights are gathered unit by unit in every microbatch (ZeRO-3, FSDP)."""
+        return self.level == "parameters" and self.durations.channels["shard"].ranks > 1
+
+    def transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
+        """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters."""
+        reduce, gather = Transfer(), Transfer()
+        for count, axis in ((dense, "shard"), (experts, "expert_data")):
+            if not count:
+                continue
+            if self.level == "none":
+                reduce = join(reduce, self.transfer(Exchange(axis, "all_reduce", count * self.gradient)))
+            else:
+                reduce = join(reduce, self.transfer(Exchange(axis, "reduce_scatter", count * self.gradient)))
+                gather = join(gather, self.transfer(Exchange(axis, "all_gather", count * self.weight)))
+            if axis == "shard" and self.replicas > 1:
+                reduce = join(reduce, self.transfer(self._across_replicas(count)))
+        return reduce, gather
+
+    def _across_replicas(self, count: float) -> Exchange:
+        """Return the all-reduce of a rank's share of the gradients over the copies of HSDP."""
+        shares = self.durations.channels["shard"].ranks if self.level != "none" else 1
+        return Exchange("replicate", "all_reduce", count * self.gradient / shares)
+
+    def gathered(self, units: list[Unit]) -> dict[str, Piece]:
+        """Return the pieces of a chunk whose weights are gathered unit by unit ahead of compute.
+
+        The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
+        forward is still there when the backward begins, and all are where the stack keeps them.
+        """
+        single = [replace(unit, count=1) for unit in units for _ in range(unit.count)]
+        nothing = [0.0] * len(single)
+        gathers = [self._seconds(unit, "all_gather", self.weight) for unit in single]
+        scatters = [self._seconds(unit, "reduce_scatter", self.gradient) for unit in reversed(single)]
+        again = nothing if self.inputs.stack.keep_unsharded else [0.0, *reversed(gathers[:-1])]
+        back = list(reversed(single))
+        return {
+            "forward": self._stream([unit.forward for unit in single], gathers, nothing),
+            "backward": self._stream([unit.backward for unit in back], again, scatters),
+            "input_gradient": self._stream([unit.input_gradient for unit in back], again, nothing),
+            "weight_gradient": self._stream([unit.weight_gradient for unit in back], nothing, scatters),
+        }
+
+    def _seconds(self, unit: Unit, operation: str, width: Bytes) -> Seconds:
+        seconds = 0.0
+        for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data")):
+            if count:
+                seconds += self.durations.seconds(Exchange(axis, operation, count * width))
+        if operation == "reduce_scatter" and unit.dense and self.replicas > 1:
+            seconds += self.durations.seconds(self._across_replicas(unit.dense))
+        return seconds
+
+    def _stream(self, computes: list[Piece], before: list[Seconds], after: list[Seconds]) -> Piece:
+        """Play units whose weights are gathered `prefetch` units ahead, with what each sends after it."""
+        prefetch, items = self.inputs.stack.prefetch, list[Item]()
+        position: dict[int, int] = {}
+        issued = 0
+        for index, compute in enumerate(computes):
+            while issued < len(computes) and issued <= index + prefetch:
+                if before[issued]:
+                    position[issued] = len(items)
+                    items.append(Item("data", before[issued]))
+                issued += 1
+            waits = (position[index],) if index in position else ()
+            items.append(Item("compute", compute.seconds, waits))
+            if after[index]:
+                items.append(Item("data", after[index]))
+        played = play(items, self.inputs.stack.communication_sms)
+        own = sum(computes, Piece())
+        exposed = played.seconds - own.seconds
+        return Piece(played.seconds, {**own.parts, "data": own.parts.get("data", 0.0) + exposed})
+
+    def transfer(self, exchange: Exchange) -> Transfer:
+        """Return an exchange as a transfer that may share its links with others."""
+        channel = self.durations.channels[exchange.axis]
+        seconds = self.durations.seconds(exchange)
+        if channel.hosts <= 1 or seconds <= 0:
+            return Transfer(seconds)
+        algorithm = self.durations.algorithm
+        nbytes = collectives.wire_bytes(exchange.operation, exchange.nbytes, channel, algorithm)
+        bandwidth = channel.scale_out_bandwidth / channel.ranks_per_host
+        return Transfer(seconds, nbytes, True, min(1.0, nbytes / seconds / bandwidth))
+
+
+def join(first: Transfer, second: Transfer) -> Transfer:
+    """Return two transfers one after the other."""
+    seconds = first.seconds + second.seconds
+    load = (first.load * first.seconds + second.load * second.seconds) / seconds if seconds else 0.0
+    return Transfer(seconds, first.nbytes + second.nbytes, first.scale_out or second.scale_out, load)

@@ -1,0 +1,202 @@
+"""What a stage holds, piece by piece: layers by kind, the embedding, the head, each priced once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from simulator.engine.durations import Durations
+from simulator.engine.inputs import Inputs
+from simulator.engine.streams import Play
+from simulator.engine.work import Piece
+from simulator.machine.hardware import Gpu
+from simulator.machine.kernels import attention
+from simulator.units import Seconds
+from simulator.workload import ends, layer
+from simulator.workload.layer import Shape
+from simulator.workload.model import Model
+from simulator.workload.operations import Program
+from simulator.workload.parameters import embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
+from simulator.workload.stack import Stack
+
+BACKWARD_LAUNCHES = 1.6
+"""Kernels of a backward over those of its forward, as the host launches them (two products for one, fewer casts)."""
+WEIGHT_SHARE = 1 / 3
+"""Of the launches of a backward, those of weight gradients."""
+FULL = ("full", "sqrt")
+
+
+NOTHING = Piece()
+
+
+class Kind(NamedTuple):
+    """What makes layers of one model differ."""
+
+    experts: bool
+    window: int | None
+
+
+@lru_cache(maxsize=1024)
+def kinds_of(model: Model) -> tuple[Kind, ...]:
+    """Return the kind of each layer, those of MTP modules after the last."""
+    return tuple(Kind(model.has_experts(i), model.window(i)) for i in range(model.layers + (1 if model.mtp else 0)))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Something that a chunk holds `count` times, with the weights of it that a rank holds."""
+
+    forward: Piece
+    backward: Piece
+    input_gradient: Piece
+    weight_gradient: Piece
+    recompute: Piece = NOTHING
+    """Ahead of the backward, where it is recomputed."""
+    count: int = 1
+    dense: float = 0.0
+    experts: float = 0.0
+
+    def recomputed(self, share: float) -> Unit:
+        """Return the unit with its recompute in this share of its backwards."""
+        again = self.recompute * share
+        return replace(
+            self,
+            backward=again + self.backward,
+            input_gradient=again + self.input_gradient,
+            recompute=Piece(),
+        )
+
+
+class Units:
+    """Prices the units of one step, each kind once."""
+
+    def __init__(self, inputs: Inputs, durations: Durations) -> None:
+        self.inputs = inputs
+        self.durations = durations
+        self.shape = Shape(
+            inputs.model,
+            inputs.stack,
+            inputs.parallelism,
+            inputs.training,
+            attention_kernel(inputs.stack, durations.gpu),
+            imbalance=inputs.imbalance,
+        )
+        parallelism = inputs.parallelism
+        self.ways = {
+            "tensor": parallelism.tensor,
+            "expert": parallelism.expert,
+            "expert_tensor": parallelism.expert_tensor,
+        }
+        self._layers: dict[Kind, Unit] = {}
+
+    def shape_of(self, kind: Kind) -> Shape:
+        return replace(self.shape, experts=kind.experts, window=kind.window)
+
+    def layer(self, kind: Kind) -> Unit:
+        """Return a layer: the longer of what the GPU and what the host needs."""
+        if kind not in self._layers:
+            index = kinds_of(self.inputs.model).index(kind)
+            self._layers[kind] = replace(
+                self._layer(self.shape_of(kind)), **layer_on_rank(self.inputs.model, index, **self.ways)
+            )
+        return self._layers[kind]
+
+    def _layer(self, shape: Shape) -> Unit:
+        host = self._host_seconds(shape.experts)
+        back = layer.backward(shape)
+        weight, rest = split(back)
+        full = shape.training.recompute.kind in FULL
+        return Unit(
+            forward=self._piece(layer.forward(shape), host),
+            backward=self._piece(back, BACKWARD_LAUNCHES * host),
+            input_gradient=self._piece(rest, BACKWARD_LAUNCHES * host * (1 - WEIGHT_SHARE)),
+            weight_gradient=self._piece(weight, BACKWARD_LAUNCHES * host * WEIGHT_SHARE),
+            recompute=Piece()
+            if "recompute" in self.durations.without
+            else self._piece(layer.recomputed(shape), host if full else 0.0),
+        )
+
+    def embedding(self) -> Unit:
+        held = embedding_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)
+        unit = self._end(ends.embedding_forward, ends.embedding_backward)
+        return replace(unit, dense=sum(held.values()))
+
+    def head(self, *, beside_embedding: bool) -> Unit:
+        """Return the head; a tied one is the embedding's own matrix where both are on one stage."""
+        held = head_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)
+        if self.inputs.model.tied and beside_embedding:
+            held.pop("head")
+        unit = self._end(ends.head_forward, ends.head_backward)
+        return replace(unit, dense=sum(held.values()))
+
+    def mtp(self) -> Unit | None:
+        """Return one multi-token-prediction module: a layer and the shared head once more."""
+        model = self.inputs.model
+        if not model.mtp:
+            return None
+        one = self.layer(kinds_of(model)[model.layers]).recomputed(1.0)
+        head = self._end(ends.head_forward, ends.head_backward)
+        held = mtp_on_rank(model, **self.ways)
+        return Unit(
+            forward=one.forward + head.forward,
+            backward=one.backward + head.backward,
+            input_gradient=one.input_gradient + head.input_gradient,
+            weight_gradient=one.weight_gradient + head.weight_gradient,
+            count=model.mtp,
+            dense=held["dense"] / model.mtp,
+            experts=held["experts"] / model.mtp,
+        )
+
+    def _end(self, forward: Callable[[Shape], Program], backward: Callable[[Shape], Program]) -> Unit:
+        back = backward(self.shape)
+        weight, rest = split(back)
+        if "ends" in self.durations.without:
+            return Unit(Piece(), Piece(), Piece(), Piece())
+        return Unit(self._piece(forward(self.shape)), self._piece(back), self._piece(rest), self._piece(weight))
+
+    def _host_seconds(self, experts: bool) -> Seconds:
+        """Return what the host needs to launch the forward of a layer; CUDA graphs launch it in one call."""
+        stack = self.inputs.stack
+        if stack.cuda_graphs or "host" in self.durations.without:
+            return 0.0
+        if experts:
+            return stack.cpu_layer_expert
+        return stack.cpu_layer_tensor if self.inputs.parallelism.tensor > 1 else stack.cpu_layer
+
+    def _piece(self, program: Program, host: Seconds = 0.0) -> Piece:
+        return piece(self.durations.play(program), host)
+
+
+def piece(played: Play, host: Seconds = 0.0) -> Piece:
+    """Return a play as a piece; what the host takes longer than the GPU is `other`."""
+    if host > played.seconds > 0:
+        rest = played.parts.get("other", 0.0) + host - played.seconds
+        return Piece(host, {**played.parts, "other": rest})
+    return Piece(played.seconds, played.parts)
+
+
+@lru_cache(maxsize=4096)
+def split(program: Program) -> tuple[Program, Program]:
+    """Return the weight gradients of a backward, and the rest, each as a program of its own."""
+    weight = tuple(replace(operation, waits=()) for operation in program if operation.weight_gradient)
+    kept = [index for index, operation in enumerate(program) if not operation.weight_gradient]
+    renumbered = {old: new for new, old in enumerate(kept)}
+    carried: tuple[int, ...] = ()
+    rest = []
+    for operation in program:
+        if operation.weight_gradient:
+            carried += operation.waits
+            continue
+        waits = tuple(renumbered[position] for position in (*operation.waits, *carried) if position in renumbered)
+        carried = ()
+        rest.append(replace(operation, waits=waits))
+    return weight, tuple(rest)
+
+
+def attention_kernel(stack: Stack, gpu: Gpu) -> str:
+    """Return the attention kernel of a stack on a GPU: its own, or the GPU's best where that was never written."""
+    if stack.attention == "unfused":
+        return "eager" if stack.softmax == "eager" else "unfused"
+    return stack.attention if stack.attention in gpu.kernels.attention else attention.newest(gpu)
