@@ -1,0 +1,161 @@
+"""What the axes of a layout get of hosts, NICs, leaves and pods."""
+
+import time
+
+import pytest
+
+from simulator.errors import ScenarioError
+from simulator.machine.hardware import host
+from simulator.machine.network import Carried, Network, NetworkCalibration
+from simulator.machine.placement import Placement
+from topologies.fat_tree import FatTree
+from topologies.nvlink_domain import NvlinkDomain
+from topologies.rail_optimized import RailOptimized
+from topologies.single_switch import SingleSwitch
+
+H100 = host("dgx-h100")
+NIC = 50e9
+META = FatTree(levels=3, hosts_per_leaf=2, hosts_per_pod=384, oversubscription=(1, 7))
+
+
+def test_a_group_inside_a_host_has_no_scale_out():
+    channel = Network(H100, 4, SingleSwitch()).channel(8, 1)
+    assert (channel.hosts, channel.ranks_per_host, channel.bottleneck) == (1, 8, "scale-up")
+    assert channel.scale_up_bandwidth == 450e9
+
+
+def test_one_ring_through_hosts_of_eight_gpus_uses_all_their_nics():
+    channel = Network(H100, 4, SingleSwitch()).channel(32, 1)
+    assert (channel.hosts, channel.ranks_per_host) == (4, 8)
+    assert channel.scale_out_bandwidth == 8 * NIC
+
+
+@pytest.mark.parametrize("stride, rings", [(2, 2), (4, 4), (8, 8)])
+def test_rings_that_run_at_once_share_the_nics(stride, rings):
+    channel = Network(H100, 8, SingleSwitch()).channel(64 // stride, stride)
+    assert channel.scale_out_bandwidth == pytest.approx(8 * NIC / rings)
+
+
+def test_each_gpus_ring_has_its_own_nic_when_tensor_fills_the_host():
+    assert Network(H100, 16, RailOptimized()).channel(16, 8).scale_out_bandwidth == NIC
+
+
+def test_half_the_nics_are_half_the_bandwidth():
+    four = Network(host("aws-p4de"), 4, SingleSwitch()).channel(4, 8)
+    assert four.scale_out_bandwidth == pytest.approx(4 * 12.5e9 / 8)
+
+
+def test_a_ring_of_neighbours_crosses_pods_once_and_does_not_feel_the_top():
+    assert Network(H100, 2048, META).channel(2048, 8).scale_out_bandwidth == NIC
+
+
+def test_all_hosts_of_a_pod_feel_the_top_when_stages_are_a_pod_apart():
+    channel = Network(H100, 1536, META).channel(4, 3072)
+    assert channel.scale_out_bandwidth == pytest.approx(NIC / 7)
+    assert channel.bottleneck == "spine"
+
+
+def test_only_the_last_third_of_a_pod_crosses_when_stages_are_a_third_of_it_apart():
+    # 128 of 384 hosts send across the top, whose bandwidth is a seventh of 384 hosts'.
+    channel = Network(H100, 1536, META).channel(12, 1024)
+    assert channel.scale_out_bandwidth == pytest.approx(NIC * 384 / 7 / 128)
+
+
+def test_exchange_between_pods_feels_the_top_and_inside_a_leaf_does_not():
+    network = Network(H100, 1536, META)
+    assert network.channel(1536, 8).exchange_bandwidth < NIC
+    assert network.channel(16, 1).exchange_bandwidth == pytest.approx(8 * NIC)
+
+
+def test_scattered_hosts_feel_every_tier():
+    near, far = (Network(H100, 1536, META, Placement(kind=kind)).channel(16, 8) for kind in ("contiguous", "scattered"))
+    assert far.scale_out_bandwidth < near.scale_out_bandwidth / 5
+    assert far.latency > near.latency
+
+
+def test_a_fragmented_allocation_crosses_leaves_that_a_compact_one_does_not():
+    fabric = FatTree(levels=2, hosts_per_leaf=4, oversubscription=4)
+    compact = Network(H100, 4, fabric, Placement(hosts=(0, 1, 2, 3))).channel(4, 8)
+    torn = Network(H100, 4, fabric, Placement(hosts=(0, 4, 1, 5))).channel(4, 8)
+    assert compact.scale_out_bandwidth == NIC
+    assert torn.scale_out_bandwidth == pytest.approx(NIC / 2)
+
+
+def test_latency_counts_the_switches_between_neighbours():
+    network = Network(H100, 1536, META)
+    leaf, pod, top = (network.channel(2, stride).latency for stride in (8, 1536, 3072))
+    assert leaf == pytest.approx(2 * 0.5e-6 + 0.6e-6)
+    assert pod == pytest.approx(2 * 0.5e-6 + 3 * 0.6e-6)
+    assert top == pytest.approx(2 * 0.5e-6 + 5 * 0.6e-6)
+
+
+def test_ranks_per_host_counts_the_scale_up_domain_of_a_rack():
+    network = Network(host("gb200-nvl72"), 36, FatTree())
+    assert network.channel(72, 1).inside_host
+    both = network.channel(144, 1)
+    assert (both.hosts, both.ranks_per_host) == (2, 72)
+    assert both.scale_out_bandwidth == pytest.approx(72 * NIC)
+    assert network.channel(2, 72).scale_out_bandwidth == pytest.approx(NIC)
+
+
+def test_an_nvlink_domain_is_one_host():
+    assert Network(H100, 4, NvlinkDomain()).channel(32, 1).inside_host
+
+
+def test_static_hashing_costs_bandwidth_that_queue_pairs_give_back():
+    def rate(**routing):
+        fabric = FatTree(levels=2, hosts_per_leaf=4, **routing)
+        return Network(H100, 32, fabric).channel(8, 32).scale_out_bandwidth
+
+    assert rate(routing="static", queue_pairs=1) < rate(routing="static", queue_pairs=16) < rate() == NIC
+
+
+def test_an_axis_of_odd_size_is_walked_rank_by_rank():
+    channel = Network(H100, 3, SingleSwitch()).channel(12, 2)
+    assert (channel.hosts, channel.ranks_per_host, channel.ranks) == (3, 4, 12)
+    assert Network(H100, 3, SingleSwitch()).channel(6, 1).hosts == 2
+
+
+def test_an_axis_that_does_not_fit_is_refused():
+    with pytest.raises(ScenarioError, match="more than 32 GPUs"):
+        Network(H100, 4, SingleSwitch()).channel(8, 8)
+
+
+def test_calibration_goes_with_every_channel():
+    channel = Network(H100, 4, SingleSwitch(), calibration=NetworkCalibration(latency=2.0)).channel(32, 1)
+    assert channel.latency_factor == 2.0
+
+
+def test_loads_add_up_and_name_the_busiest_class():
+    network = Network(H100, 1536, META)
+    up, across = network.channel(8, 1), network.channel(4, 3072)
+    loads = {load.name: load for load in network.loads([Carried(up, 4e9), Carried(across, 1e9)])}
+    assert list(loads) == ["scale-up", "nic", "leaf", "spine"]
+    assert loads["scale-up"].mean_bytes == 4e9
+    assert loads["nic"].mean_bytes == loads["nic"].peak_bytes == pytest.approx(1e9)
+    assert loads["spine"].peak_bytes == pytest.approx(7e9, rel=0.01)
+    assert loads["spine"].busy(1.0) == pytest.approx(7e9 / NIC, rel=0.01)
+
+
+def test_an_exchange_loads_nics_with_what_leaves_the_host():
+    network = Network(H100, 4, FatTree(levels=2, hosts_per_leaf=2))
+    channel = network.channel(32, 1)
+    nic = network.loads([Carried(channel, 3e9, "exchange")])[1]
+    assert nic.peak_bytes == pytest.approx(3e9)
+
+
+@pytest.mark.parametrize("fabric", [META, RailOptimized()])
+def test_16384_gpus_take_less_than_two_seconds(fabric):
+    start = time.perf_counter()
+    network = Network(H100, 2048, fabric)
+    for axis in ((8, 1), (16, 8), (128, 8), (16, 1024), (2048, 8), (64, 1)):
+        network.channel(*axis)
+    assert time.perf_counter() - start < 2
+
+
+def test_131072_gpus_take_less_than_ten_seconds():
+    start = time.perf_counter()
+    network = Network(H100, 16384, META)
+    for axis in ((8, 1), (1024, 8), (16, 8192), (16384, 8), (64, 1)):
+        network.channel(*axis)
+    assert time.perf_counter() - start < 10

@@ -1,0 +1,98 @@
+"""Sick fabrics: what a fault leaves of the worst channel."""
+
+import pytest
+
+from simulator.errors import InfeasibleError, ScenarioError
+from simulator.machine.fault import Fault
+from simulator.machine.hardware import host
+from simulator.machine.network import Network
+from topologies.dragonfly import Dragonfly
+from topologies.fat_tree import FatTree
+from topologies.rail_optimized import RailOptimized
+from topologies.single_switch import SingleSwitch
+
+H100 = host("dgx-h100")
+NIC = 50e9
+TREE = FatTree(levels=2, hosts_per_leaf=4)
+"""Eight leaves of four hosts, four spines: every host of a leaf crosses it at stride 32."""
+
+
+def rate(fault, topology=TREE, hosts=32):
+    return Network(H100, hosts, topology, faults=[fault]).channel(8, 32).scale_out_bandwidth / NIC
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(nic="3/2", bandwidth=0.5),
+        Fault(host=3, bandwidth=0.5),
+        Fault(leaf=1, bandwidth=0.5),
+        Fault(link=("host/3", "leaf/0"), bandwidth=0.5),
+    ],
+)
+def test_half_a_nic_host_or_leaf_halves_the_worst_channel(fault):
+    assert rate(fault) == pytest.approx(0.5)
+
+
+def test_a_slow_spine_costs_its_share_under_adaptive_and_sets_the_pace_under_static_routing():
+    spines = TREE.plan(32, 8).spines
+    assert rate(Fault(spine=1, bandwidth=0.5)) == pytest.approx((spines - 0.5) / spines)
+    static = FatTree(levels=2, hosts_per_leaf=4, routing="static")
+    healthy = Network(H100, 32, static).channel(8, 32).scale_out_bandwidth / NIC
+    assert rate(Fault(spine=1, bandwidth=0.5), static) == pytest.approx(healthy * 0.5)
+
+
+def test_a_dead_spine_or_uplink_is_routed_around():
+    spines = TREE.plan(32, 8).spines
+    assert rate(Fault(spine=0, bandwidth=0)) == pytest.approx((spines - 1) / spines)
+    assert rate(Fault(link=("leaf/1", "spine/0"), bandwidth=0)) == pytest.approx((spines - 1) / spines)
+
+
+def test_a_dead_rail_leaves_the_others():
+    assert rate(Fault(leaf=2, bandwidth=0), RailOptimized()) == pytest.approx(7 / 8)
+    assert rate(Fault(nic="0/0", bandwidth=0)) == pytest.approx(7 / 8)
+
+
+@pytest.mark.parametrize("fault", [Fault(leaf=0, bandwidth=0), Fault(host=0, bandwidth=0)])
+def test_a_dead_leaf_or_host_cuts_hosts_off(fault):
+    with pytest.raises(InfeasibleError, match="cuts hosts off"):
+        rate(fault)
+
+
+def test_a_pods_spine_slows_its_pod_alone():
+    meta = FatTree(levels=3, hosts_per_leaf=2, hosts_per_pod=8, oversubscription=(1, 2))
+    sick = Network(H100, 32, meta, faults=[Fault(spine=0, bandwidth=0)])
+    assert sick.fabric.factors[("spine", (0,))] < 1
+    assert ("spine", (1,)) not in sick.fabric.factors
+
+
+def test_a_slow_host_slows_compute_and_not_the_network():
+    network = Network(H100, 32, TREE, faults=[Fault(host=3, slow=1.025)])
+    assert network.slow == 1.025
+    assert network.channel(8, 32).scale_out_bandwidth == NIC
+
+
+def test_a_link_of_a_fabric_without_tiers_can_be_sick():
+    fly = Dragonfly(hosts_per_router=1, routers_per_group=2, global_links=1)
+    healthy = Network(H100, 4, fly).channel(4, 8).scale_out_bandwidth
+    sick = Network(H100, 4, fly, faults=[Fault(link=("router/0", "router/1"), bandwidth=0.5)])
+    assert sick.channel(4, 8).scale_out_bandwidth == pytest.approx(healthy / 2)
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (Fault(nic="99/0", bandwidth=0.5), "host 99 does not exist"),
+        (Fault(nic="first/0", bandwidth=0.5), "expected a number"),
+        (Fault(leaf=64, bandwidth=0.5), "does not exist"),
+        (Fault(link=("leaf/0", "leaf/1"), bandwidth=0.5), "two neighbours"),
+    ],
+)
+def test_a_fault_at_no_place_is_refused(fault, message):
+    with pytest.raises(ScenarioError, match=message):
+        rate(fault)
+
+
+def test_a_spine_fault_where_there_are_no_spines_is_refused():
+    with pytest.raises(ScenarioError, match="no spines"):
+        rate(Fault(spine=0, bandwidth=0.5), SingleSwitch())
