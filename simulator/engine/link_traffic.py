@@ -9,7 +9,7 @@ from simulator.engine.assembly import Assembly
 from simulator.engine.stage_units import kinds_of
 from simulator.machine import collectives
 from simulator.machine.network import Carried
-from simulator.workload import ends, layer
+from simulator.workload import ends, layer, recompute
 from simulator.workload.operations import Exchange, Program
 
 
@@ -55,7 +55,7 @@ def _programs(assembly: Assembly) -> Iterator[tuple[Program, int]]:
     units = assembly.units
     for kind, count in Counter(kinds_of(assembly.inputs.model)).items():
         shape = units.shape_of(kind)
-        for program in (layer.forward(shape), layer.backward(shape), layer.recomputed(shape)):
+        for program in (layer.forward(shape), layer.backward(shape), recompute.recomputed(shape)):
             yield program, count
     for end in (ends.embedding_forward, ends.embedding_backward, ends.head_forward, ends.head_backward):
         yield end(units.shape), 1

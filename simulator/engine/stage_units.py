@@ -14,11 +14,11 @@ from simulator.engine.work import Piece
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention
 from simulator.units import Seconds
-from simulator.workload import ends, layer
-from simulator.workload.layer import Shape
+from simulator.workload import ends, layer, recompute
 from simulator.workload.model import Model
 from simulator.workload.operations import Program
 from simulator.workload.parameters import embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
+from simulator.workload.shape import Shape
 from simulator.workload.stack import Stack
 
 BACKWARD_LAUNCHES = 1.6
@@ -115,7 +115,7 @@ class Units:
             weight_gradient=self._piece(weight, BACKWARD_LAUNCHES * host * WEIGHT_SHARE),
             recompute=Piece()
             if "recompute" in self.durations.without
-            else self._piece(layer.recomputed(shape), host if full else 0.0),
+            else self._piece(recompute.recomputed(shape), host if full else 0.0),
         )
 
     def embedding(self) -> Unit:

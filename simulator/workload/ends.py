@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from simulator.workload.layer import Layer, Shape
+from simulator.workload.layer import Layer
 from simulator.workload.operations import Builder, Exchange, Gemm, Program, Traffic
 from simulator.workload.parameters import padded_vocabulary
+from simulator.workload.shape import Shape
 
 LOSS_PASSES = 3.0
 """Every byte of logits and loss that lives at the peak is written once and read twice (maximum, exponent)."""

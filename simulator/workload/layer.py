@@ -9,14 +9,11 @@ one tensor, an activation reads its inputs and writes its output; a backward mov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
-from simulator.workload.layout import Parallelism
-from simulator.workload.model import Latent, Model
+from simulator.workload.model import Latent
 from simulator.workload.operations import Builder, Core, Exchange, Gemm, Program, Traffic
-from simulator.workload.stack import Stack
-from simulator.workload.training import Training
+from simulator.workload.shape import LOW_PRECISION, Shape
 
 EAGER_NORM_BYTES = 60.0
 """Bytes a value of an RMSNorm written in separate PyTorch kernels with an fp32 upcast: 18 to 20 times the
@@ -25,49 +22,6 @@ minimal traffic at the bandwidth of STREAM, measured for the Hugging Face kernel
 CAST_BYTES = {"delayed": 4.0, "block": 4.0, "current": 6.0}
 """Bytes a value of a GEMM input to quantise: read 2, write it and its transpose 1 each; current scaling reads
 it once more for the maximum (Transformer Engine)."""
-
-LOW_PRECISION = ("fp8", "mxfp8", "nvfp4")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The numbers a layer's operations depend on."""
-
-    model: Model
-    stack: Stack
-    parallelism: Parallelism
-    training: Training
-    kernel: str
-    """Attention kernel."""
-    experts: bool = False
-    window: int | None = None
-    imbalance: float = 1.0
-
-    @property
-    def value_bytes(self) -> int:
-        return 4 if self.training.precision.kind in ("fp32", "tf32") else 2
-
-    @property
-    def wide(self) -> str:
-        """The number format of what fp8 recipes leave alone."""
-        return "bf16" if self.training.precision.kind in LOW_PRECISION else self.training.precision.kind
-
-    @property
-    def queries(self) -> int:
-        return self.training.sequence_length // self.parallelism.context.size
-
-    @property
-    def tokens(self) -> int:
-        return self.training.microbatch * self.queries
-
-    @property
-    def scattered(self) -> float:
-        """Tokens a rank holds between tensor-parallel regions."""
-        return self.tokens / self.parallelism.tensor if self.parallelism.sequence else self.tokens
-
-    @property
-    def residual_bytes(self) -> float:
-        return self.tokens * self.model.hidden * self.value_bytes
 
 
 class Layer:
@@ -268,7 +222,9 @@ class Layer:
         """Queries, keys and values of the residual stream."""
         model = self.model
         if isinstance(model.attention, Latent):
-            self._latent(out)
+            from simulator.workload.latent import latent_forward
+
+            latent_forward(self, out)
         else:
             width = (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size
             self.column(out, "qkv", width)
@@ -276,46 +232,6 @@ class Layer:
             values = self.shape.tokens * (model.heads / self.tensor + self.kv_heads) * model.query_size
             self.norm(out, "qk norm", values)
         self.rope(out, "rope")
-
-    def _latent_products(self) -> list[tuple[str, Gemm]]:
-        """Down and up projections of latent attention (DeepSeek-V2, 2.1); the downs are on every rank whole."""
-        model, tokens, attention = self.model, self.shape.tokens, self.model.attention
-        assert isinstance(attention, Latent)
-        heads = model.heads // self.tensor
-        rows = int(self.shape.scattered)
-        up = heads * (attention.nope_size + attention.value_size)
-        products = []
-        if attention.q_rank:
-            products.append(("q down", Gemm(rows, attention.q_rank, model.hidden, 1, self.dtype)))
-        products.append(
-            ("q up", Gemm(tokens, heads * model.query_size, attention.q_rank or model.hidden, 1, self.dtype))
-        )
-        products.append(("kv down", Gemm(rows, attention.kv_rank + attention.rope_size, model.hidden, 1, self.dtype)))
-        products.append(("kv up", Gemm(tokens, up, attention.kv_rank, 1, self.dtype)))
-        return products
-
-    def _latent_gather(self) -> Exchange:
-        attention = self.model.attention
-        assert isinstance(attention, Latent)
-        width = attention.q_rank + attention.kv_rank + attention.rope_size
-        return Exchange("tensor", "all_gather", self.shape.tokens * width * self.shape.value_bytes)
-
-    def _latent(self, out: Builder) -> None:
-        for name, product in self._latent_products():
-            self.cast(out, name, product.m * product.k)
-            if name == "q up" and self.sequence:
-                out.exchange("latent gather", self._latent_gather())
-            out.compute(name, product)
-            if name.endswith("down"):
-                self.norm(out, f"{name} norm", product.m * product.n)
-
-    def _latent_backward(self, out: Builder) -> None:
-        for name, product in reversed(self._latent_products()):
-            self.cast(out, f"{name} grad", product.m * product.n)
-            out.compute(f"{name} dgrad", product._replace(n=int(product.k), k=product.n))
-            self.weight(out, name, product)
-            if name == "q up" and self.sequence:
-                out.exchange("latent scatter", self._latent_gather()._replace(operation="reduce_scatter"))
 
     # The two halves of a layer.
 
@@ -341,7 +257,9 @@ class Layer:
             values = self.shape.tokens * (model.heads / self.tensor + self.kv_heads) * model.query_size
             self.norm(out, "qk norm backward", values, backward=True)
         if isinstance(model.attention, Latent):
-            self._latent_backward(out)
+            from simulator.workload.latent import latent_backward
+
+            latent_backward(self, out)
         else:
             self.column_backward(out, "qkv", (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size)
         self.norm(out, "attention norm backward", self.shape.scattered * model.hidden, backward=True)
@@ -406,48 +324,3 @@ def backward(shape: Shape) -> Program:
     layer.mlp_backward(out)
     layer.attention_backward(out)
     return out.program()
-
-
-@lru_cache(maxsize=4096)
-def recomputed(shape: Shape) -> Program:
-    """Return what is computed again before the backward of one layer, by the kind of recompute.
-
-    Selective recompute means the core of unfused attention in Megatron (Korthikanti et al. 2022, 5.1), so that
-    it costs nothing on top of flash attention, and every other matrix product in torchtitan.
-    """
-    recompute = shape.training.recompute
-    layer, out = Layer(shape), Builder(recompute=True)
-    if recompute.kind in ("full", "sqrt"):
-        layer.attention_forward(out)
-        layer.mlp_forward(out)
-    elif recompute.kind == "selective" and recompute.modules:
-        if "core_attention" in recompute.modules:
-            out.compute("attention", layer.core)
-        if "mla_up" in recompute.modules and layer.model.latent:
-            for name, product in layer._latent_products():
-                if name.endswith("up"):
-                    out.compute(name, product)
-        if "moe_activation" in recompute.modules and shape.experts and layer.model.experts:
-            rows = shape.scattered * layer.model.experts.active
-            layer.activation(out, "expert activation", rows * layer.model.experts.ffn)
-    elif recompute.kind == "selective" and shape.stack.selective == "attention":
-        if shape.kernel in ("unfused", "eager"):
-            out.compute("attention", layer.core)
-    elif recompute.kind == "selective":
-        _every_other(layer, out)
-    return out.program()
-
-
-def _every_other(layer: Layer, out: Builder) -> None:
-    """Recompute norms, activations and every second matrix product (torchtitan's operation-level policy)."""
-    whole = Builder(recompute=True)
-    layer.attention_forward(whole)
-    layer.mlp_forward(whole)
-    products = 0
-    for operation in whole.program():
-        if isinstance(operation.work, Gemm):
-            products += 1
-            if products % 2:
-                continue
-        if isinstance(operation.work, Gemm | Traffic):
-            out.compute(operation.name, operation.work, share=operation.share)
