@@ -1,7 +1,7 @@
 """The projections of multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
 
-Queries, keys and values come from low-rank latents. The down-projections are small and whole on every tensor rank, which
-makes them for the tokens it holds; the latents are gathered before they are projected up to the rank's heads.
+Queries, keys and values come from low-rank latents. The down-projections are small and whole on every tensor rank,
+which makes them for the tokens it holds; the latents are gathered before they are projected up to the rank's heads.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from simulator.workload.experts import experts_backward, experts_forward
+from simulator.workload.latent import latent_backward, latent_forward
 from simulator.workload.model import Latent
 from simulator.workload.operations import Builder, Core, Exchange, Gemm, Program, Traffic
 from simulator.workload.shape import LOW_PRECISION, Shape
@@ -222,8 +224,6 @@ class Layer:
         """Queries, keys and values of the residual stream."""
         model = self.model
         if isinstance(model.attention, Latent):
-            from simulator.workload.latent import latent_forward
-
             latent_forward(self, out)
         else:
             width = (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size
@@ -257,8 +257,6 @@ class Layer:
             values = self.shape.tokens * (model.heads / self.tensor + self.kv_heads) * model.query_size
             self.norm(out, "qk norm backward", values, backward=True)
         if isinstance(model.attention, Latent):
-            from simulator.workload.latent import latent_backward
-
             latent_backward(self, out)
         else:
             self.column_backward(out, "qkv", (model.heads / self.tensor + 2 * self.kv_heads) * model.head_size)
@@ -285,8 +283,6 @@ class Layer:
         if self.model.norms > 1:
             self.norm(out, "mlp norm", self.shape.scattered * self.model.hidden)
         if self.shape.experts:
-            from simulator.workload.experts import experts_forward
-
             experts_forward(self, out)
         else:
             self.dense_forward(out, self.model.ffn)
@@ -299,8 +295,6 @@ class Layer:
         for extra in range(2, self.model.norms):
             self.norm(out, f"output norm {extra} backward", self.shape.scattered * self.model.hidden, backward=True)
         if self.shape.experts:
-            from simulator.workload.experts import experts_backward
-
             experts_backward(self, out)
         else:
             self.dense_backward(out, self.model.ffn)
