@@ -28,7 +28,7 @@ from simulator.reliability.incidents import Incident, IncidentQueue
 from simulator.units import Count, Seconds
 
 _CHECK_EVERY = 1024
-_LEAST_PROGRESS = 1e-3
+_LEAST_PROGRESS = 0.05
 """A run that secures less useful work than this per second, over so many interruptions, is given up."""
 Waiting = Generator[simpy.Event, Any, Any]
 """A part of the process: yields what it waits for."""
@@ -273,6 +273,8 @@ class Job:
     def _stop_as_planned(self) -> Waiting:
         yield from self._save()
         yield from self.down(("planned", self._stop_time))
+        if self.wall:
+            self.queue.pause(self._stop_time)
         self._stopped()
 
     def _stopped(self) -> None:
@@ -284,6 +286,7 @@ class Job:
         while self._stop - self.clock() <= self._stops.merge:
             self._stop_time -= time
             if self._stop_time > 0:
+                self._stop = min(self._stop, self.clock())
                 return
             self._stopped()
 

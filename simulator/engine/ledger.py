@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from simulator.engine.outcome import PARTS, Episode
 from simulator.units import Seconds
 
@@ -23,18 +25,21 @@ class Ledger:
 
     def close(self, now: Seconds | None = None) -> None:
         """Book what was begun: all of it, or what of it lies before `now`."""
-        left = None if now is None else now - self._opened
+        if now is None and not self._record:
+            for part, seconds in self._open:
+                self.parts[part] += seconds
+        else:
+            self._close_at(math.inf if now is None else now)
+        self._open = ()
+
+    def _close_at(self, now: Seconds) -> None:
         start = self._opened
         for part, whole in self._open:
-            seconds = whole
-            if left is not None:
-                seconds = min(whole, left)
-                left -= seconds
+            seconds = min(whole, now - start)
             self.parts[part] += seconds
             if self._record and seconds > 0:
                 self.timeline.append(Episode(part, start, seconds, self.cause))
-                start += seconds
-        self._open = ()
+            start += seconds
 
     def trained(self, start: Seconds, time: Seconds, work: Seconds, saving: Seconds, factor: float) -> None:
         """Book a stretch of training that did `work`; the work itself is booked at the end of the run."""

@@ -41,6 +41,8 @@ class Progress:
         self._newest: list[Saved | None] = [None for _ in plan.tiers]
         self._before: list[Saved | None] = [None for _ in plan.tiers]
         """The save before the newest one, for as long as that is on its way."""
+        self._known = [0 for _ in plan.tiers]
+        """The last save to each tier that is remembered or lost."""
         if plan.tiers:
             self._newest[-1] = Saved(0.0, 0, 0.0)
         self.factor = 1.0
@@ -102,7 +104,7 @@ class Progress:
         stalled = beyond - spacing if beyond > spacing else 0.0
         paid = cycles * self._paid[-1] + self._paid[in_cycle] - self._paid[begun] + stalled - self._stalled
         work = (time - paid) / factor if reached is None else reached - self.work
-        self.work += work
+        self.work = self.work + work if reached is None else reached
         self._since = (beyond - stalled) / factor
         self._stalled = stalled
         if saves:
@@ -113,17 +115,19 @@ class Progress:
     def _note(self, over: Seconds) -> None:
         """Remember the last saves to each tier; the very last one was over at the time `over`."""
         last = self._number
-        for tier in range(len(self.plan.tiers)):
-            number = self._last_to(tier, last)
-            newest = self._newest[tier]
-            known = newest.number if newest else 0
+        for tier, known in enumerate(self._known):
+            number = last if self._cycle == 1 else self._last_to(tier, last)
             if number <= known:
                 continue
-            earlier = self._last_to(tier, number - 1)
-            self._before[tier] = self._save(tier, earlier, last, over) if earlier > known else newest
+            if self.plan.tiers[tier].persist:
+                earlier = self._last_to(tier, number - 1)
+                self._before[tier] = self._save(tier, earlier, last, over) if earlier > known else self._newest[tier]
             self._newest[tier] = self._save(tier, number, last, over)
+            self._known[tier] = number
 
     def _save(self, tier: int, number: int, last: int, over: Seconds) -> Saved:
+        if number == last:
+            return Saved(self._origin + number * self._interval, number, over + self.plan.tiers[tier].persist)
         cycles = last // self._cycle - number // self._cycle
         ago = cycles * self._ends[-1] + self._ends[last % self._cycle] - self._ends[number % self._cycle]
         return Saved(self._origin + number * self._interval, number, over - ago + self.plan.tiers[tier].persist)
@@ -151,12 +155,14 @@ class Progress:
 
     def interrupt(self, now: Seconds) -> None:
         """Lose what is still on its way."""
-        for tier in range(len(self._newest)):
-            self._newest[tier] = self.usable(tier, now)
+        for tier, newest in enumerate(self._newest):
+            if newest is not None and newest.ready > now:
+                self._newest[tier] = self._before[tier]
             self._before[tier] = None
 
     def destroy(self, tier: int) -> None:
         """Lose everything that `tier` holds."""
+        self._known[tier] = self._number
         self._newest[tier] = self._before[tier] = None
 
     def save_here(self, now: Seconds) -> None:
@@ -171,9 +177,10 @@ class Progress:
         self.work = saved.work
         if tier == len(self.plan.tiers) - 1:
             self._begin(saved.work)
-            self._newest[-1] = saved._replace(number=0)
+            self._newest[-1] = Saved(saved.work, 0, saved.ready)
         else:
             self._number, self._since, self._stalled = saved.number, 0.0, 0.0
+            self._known = [max(known, saved.number) for known in self._known]
             self._newest[tier] = saved
         return lost
 

@@ -1,7 +1,8 @@
 """From a failure to training again: notice it, find out, get hosts, restart.
 
-Where hazards run on the wall clock, failures strike here too. Before the restart they add to what has to be
-replaced, for nobody has noticed yet or everybody is waiting anyway; during the restart they undo it.
+Where hazards run on the wall clock, failures strike here too. Before the restart those of hardware add to what has
+to be replaced, for nobody has noticed yet or everybody is waiting anyway, and those of the job itself cannot happen;
+during the restart they undo it.
 """
 
 from __future__ import annotations
@@ -35,17 +36,23 @@ def recover(
         found = job.restore.best(environment.now)
         if not job.wall and not job.short_of_hosts:
             restart = job.restarts.time(hosts, waited=False) + job.restore.load(found)
-            yield from job.down(("detect", unnoticed), ("diagnose", diagnosis), ("restart", restart))
+            time = job.ledger.open(
+                environment.now, ("detect", unnoticed), ("diagnose", diagnosis), ("restart", restart)
+            )
+            yield environment.timeout(time)
+            job.ledger.close()
             return found
+        began = environment.now
         yield from job.down(("detect", unnoticed), ("diagnose", diagnosis))
-        hosts += _struck_meanwhile(job)
+        hosts += _struck_since(job, began)
         waited = False
         while job.short_of_hosts:
             waited = True
-            job.ledger.open(environment.now, ("wait", math.inf))
+            began = environment.now
+            job.ledger.open(began, ("wait", math.inf))
             yield job.pool.back()
             job.ledger.close(environment.now)
-            hosts += _struck_meanwhile(job)
+            hosts += _struck_since(job, began)
         found = job.restore.best(environment.now)
         restart = job.restarts.time(hosts, waited=waited) + job.restore.load(found)
         again = yield from stand_still(job, "restart", restart)
@@ -66,10 +73,12 @@ def stand_still(job: Job, part: str, time: Seconds) -> Generator[simpy.Event, An
     return None
 
 
-def _struck_meanwhile(job: Job) -> Count:
+def _struck_since(job: Job, began: Seconds) -> Count:
     """Lose what failures took while the job was down; return their hosts."""
     hosts = 0
-    while job.queue.next.time <= job.clock():
+    if job.wall:
+        job.queue.pause(job.environment.now - began)
+    while job.wall and job.queue.next.time <= job.environment.now:
         if (incident := _struck(job)) is not None:
             hosts += job.lose(incident)
     return hosts

@@ -41,11 +41,14 @@ from simulator.units import Count, Seconds
 _MOST_EVALUATIONS = 10_000
 """Evaluations of one run that are simulated one by one; more are bundled."""
 
+_LONGEST: Seconds = 1e15
+"""Work that no run finishes, for one that only `until` ends."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunInput:
     work: Seconds
-    """Useful work: steps times the time of a step."""
+    """Useful work: steps times the time of a step; infinite for a run that only `until` ends."""
     units: Mapping[str, int]
     """How many units of each kind the job uses; ``gpu`` and ``host`` at least, ``job`` is 1."""
     hosts_of: Mapping[str, int] = field(default_factory=dict)
@@ -100,10 +103,12 @@ def _one(run: RunInput, saves: SavePlan, stream: Stream, record: bool) -> Outcom
     elastic = run.recovery if isinstance(run.recovery, Elastic) else None
     job = Job(
         environment,
-        work=run.work,
+        work=min(run.work, _LONGEST),
         wall=run.failures.exposure == "wall",
         progress=progress,
-        queue=IncidentQueue(incidents(run.failures, units, stream)),
+        queue=IncidentQueue(
+            incidents(run.failures, units, stream, of_job=False), incidents(run.failures, units, stream, of_job=True)
+        ),
         damage=Damage(run.failures, run.recovery, units["host"], run.hosts_of, stream),
         pool=SparePool(environment, run.spares, run.recovery.technicians),
         restore=Restore(progress, units["host"], coin(lambda: stream("survives"))),

@@ -28,7 +28,7 @@ BURN_IN = Exponential(name="burn-in defect", unit="host", mtbf=float("inf"))
 
 
 class Incident(NamedTuple):
-    """A failure at a time of the exposure's clock, of the cause with this number; `host` and `away` where a log says."""
+    """A failure at a time of the exposure's clock, of the cause with this number; `host`, `away` from a log."""
 
     time: Seconds
     cause: int
@@ -44,11 +44,13 @@ def all_causes(failures: Failures) -> tuple[Cause, ...]:
     return (*failures.causes, BURN_IN)
 
 
-def incidents(failures: Failures, units: Mapping[str, int], stream: Stream) -> Iterator[Incident]:
-    """Yield the failures of a fleet with so many `units` in order of time."""
+def incidents(failures: Failures, units: Mapping[str, int], stream: Stream, *, of_job: bool) -> Iterator[Incident]:
+    """Yield the failures of the job itself, or those of all other units, in order of time."""
     sources: list[Iterator[Incident]] = []
     memoryless: list[tuple[int, float]] = []
     for number, cause in enumerate(failures.causes):
+        if (cause.unit == "job") != of_job:
+            continue
         factor = failures.factor(cause.unit, units["gpu"])
         if cause.on_host:
             factor *= 1 - failures.repeat
@@ -67,8 +69,8 @@ def incidents(failures: Failures, units: Mapping[str, int], stream: Stream) -> I
         else:
             sources.append(_renewals(cause, number, units[cause.unit], factor, stream("renewal", number)))
     if memoryless:
-        sources.append(_poisson(memoryless, stream("gaps"), stream("causes")))
-    if failures.burn_in:
+        sources.append(_poisson(memoryless, stream("gaps", of_job), stream("causes", of_job)))
+    if failures.burn_in and not of_job:
         sources.append(_burn_in(failures, units, stream("burn-in")))
     return sources[0] if len(sources) == 1 else heapq.merge(*sources)
 
@@ -122,25 +124,44 @@ def _burn_in(failures: Failures, units: Mapping[str, int], random: np.random.Gen
 
 
 class IncidentQueue:
-    """The failures ahead, with those added on the way."""
+    """The failures ahead, of the hardware and of the job itself, with those added on the way."""
 
-    def __init__(self, drawn: Iterator[Incident]) -> None:
-        self._drawn = drawn
-        self._ahead = next(drawn, NOTHING)
+    def __init__(self, of_units: Iterator[Incident], of_job: Iterator[Incident]) -> None:
+        self._of_units = of_units
+        self._of_job = of_job
+        self._paused = 0.0
+        self._unit = next(of_units, NOTHING)
+        self._job = next(of_job, NOTHING)
         self._added: list[Incident] = []
-        self.next: Incident = self._ahead
+        self.next: Incident = min(self._unit, self._job)
         """The failure that strikes next."""
 
     def take(self) -> Incident:
         """Return the next failure and look for the one after it."""
         taken = self.next
-        if taken is self._ahead:
-            self._ahead = next(self._drawn, NOTHING)
+        if taken is self._unit:
+            self._unit = next(self._of_units, NOTHING)
+        elif taken is self._job:
+            self._job = self._shifted(next(self._of_job, NOTHING))
         else:
             heapq.heappop(self._added)
-        self.next = min(self._ahead, self._added[0]) if self._added else self._ahead
+        self._choose()
         return taken
 
     def add(self, incident: Incident) -> None:
         heapq.heappush(self._added, incident)
-        self.next = min(self._ahead, self._added[0])
+        self._choose()
+
+    def pause(self, time: Seconds) -> None:
+        """Let `time` pass for everything but the job itself, which cannot fail while it does not run."""
+        self._paused += time
+        self._job = self._job._replace(time=self._job.time + time)
+        self._choose()
+
+    def _shifted(self, incident: Incident) -> Incident:
+        return incident._replace(time=incident.time + self._paused) if self._paused else incident
+
+    def _choose(self) -> None:
+        self.next = self._unit if self._unit.time <= self._job.time else self._job
+        if self._added and self._added[0].time < self.next.time:
+            self.next = self._added[0]
