@@ -119,7 +119,7 @@ def render(value: float, unit: str) -> str:
     if unit in ("count", "number"):
         return plain
     texts = [text for text in _spellings(value, unit) if len(text) < 16 and parse(text, unit) == value]
-    exact = f"${plain}{unit[1:]}" if unit.startswith("$") else plain + _WRITTEN[unit][0][0]
+    exact = f"${plain}{unit[1:]}" if unit.startswith("$") else plain + _EXACT.get(unit, _WRITTEN[unit][0][0])
     return min(texts, key=_digits, default=exact)
 
 
@@ -142,6 +142,8 @@ _WRITTEN: dict[str, tuple[tuple[str, float], ...]] = {
     "kg/kWh": (("kg/kWh", 1),),
     "share": (("", 1), ("%", 0.01)),
 }
+_EXACT = {"kg/kWh": "t/MWh"}
+"""What to write where the usual spelling rounds, because of its prefix."""
 
 
 def _spellings(value: float, unit: str) -> list[str]:

@@ -124,7 +124,9 @@ class _Notes:
         if isinstance(data, dict) and name in data:
             if isinstance(wanted, Record | Kinds) and value is not None:
                 self.section(wanted, value, data[name], keys)
-        elif isinstance(wanted, Record) and value is not None:
+        elif isinstance(wanted, Record) or (isinstance(wanted, Kinds) and not wanted.short):
+            if value is None:
+                return
             self.section(wanted, value, {}, keys)
         elif value not in (None, (), {}, ""):
             self.add(keys, text(echo(wanted, _short(value))), self.source(keys))

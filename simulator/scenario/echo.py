@@ -23,7 +23,7 @@ def echo(wanted: Shape, value: Any, *, nulls: bool = False) -> Any:
             return kind | {
                 name: None if item is None else echo(shape, item)
                 for name, shape, item in pairs
-                if nulls or not (item is None or item == () or item == {})
+                if item != "" and (nulls or item not in (None, (), {}))
             }
         case Kinds(short=short):
             written = echo(wanted.record(value.kind), value)  # type: ignore[arg-type]

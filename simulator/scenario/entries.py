@@ -25,6 +25,7 @@ LARGEST_CONFIG = 1_000_000
 def written_out(wanted: Shape, data: Any, path: Keys, reading: Reading) -> Any:
     """Return `data` with every name replaced by its entry and every key that is ``null`` removed."""
     place = getattr(data, "place", None)
+    data = expanded(wanted, data) if isinstance(data, list) else data
     match wanted:
         case Record(cls=cls) if cls in CATALOG_KIND:
             data = _entry(wanted, data, path, reading)

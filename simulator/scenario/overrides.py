@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from simulator.scenario import yaml_text
-from simulator.scenario.document import Items, Left, Place, Table, Word
+from simulator.scenario.document import Place, Table, Word
 from simulator.scenario.entries import below
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.shape import Shape
@@ -28,9 +28,10 @@ def apply(override: str, document: Table, wanted: Shape, mistakes: Mistakes) -> 
         mistakes.add_at(place, (), "write KEY=VALUE, such as --set parallelism.tensor=4")
         return
     before = len(mistakes)
-    value = yaml_text.read(text, place.source, mistakes) if text.strip() else _nothing()
+    value = yaml_text.read(text, place, mistakes) if text.strip() else Word()
     if len(mistakes) == before:
-        _put(document, wanted, parts, _stand(value, place), place, mistakes)
+        value.place = place
+        _put(document, wanted, parts, value, place, mistakes)
 
 
 def _put(data: Any, wanted: Shape | None, parts: list[str], value: Any, place: Place, mistakes: Mistakes) -> None:
@@ -79,21 +80,3 @@ def _assign(here: Any, step: str | int, value: Any, place: Place) -> None:
     word = Word(step)
     word.place = place
     here[word] = value
-
-
-def _stand(data: Any, place: Place) -> Any:
-    """Return `data` with every word standing at `place`: a column of a value helps nobody."""
-    if isinstance(data, dict):
-        made: Any = Table({_stand(key, place): _stand(value, place) for key, value in data.items()})
-    elif isinstance(data, list):
-        made = Items(_stand(item, place) for item in data)
-    elif isinstance(data, Left):
-        made = Left()
-    else:
-        made = Word(data)
-    made.place = place
-    return made
-
-
-def _nothing() -> Word:
-    return Word("")

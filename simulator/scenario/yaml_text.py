@@ -25,40 +25,45 @@ class _StopError(Exception):
     """The rest cannot be read."""
 
 
-def read(text: str, source: str, mistakes: Mistakes) -> Any:
-    """Return the document in `text`, or None after a mistake that leaves nothing to read."""
+def read(text: str, source: str | Place, mistakes: Mistakes) -> Any:
+    """Return the document in `text`, or None after a mistake that leaves nothing to read.
+
+    With a place for `source`, all words stand there: the text is short and has no lines.
+    """
+    reader = _Reader(text, source, mistakes)
     try:
-        return _Reader(text, source, mistakes).document()
+        return reader.document()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Place(source, mark.line + 1, mark.column + 1) if mark else Place(source)
+        place = reader.place(error.problem_mark or error.context_mark)
         mistakes.add_at(place, (), f"not YAML: {_problem(error)}")
     except yaml.YAMLError as error:
-        mistakes.add_at(Place(source), (), f"not text that YAML allows: {str(error).splitlines()[0]}")
+        mistakes.add_at(reader.place(None), (), f"not text that YAML allows: {str(error).splitlines()[0]}")
     except _StopError:
         pass
     return None
 
 
 class _Reader:
-    def __init__(self, text: str, source: str, mistakes: Mistakes) -> None:
+    def __init__(self, text: str, source: str | Place, mistakes: Mistakes) -> None:
         self.events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
         self.source, self.mistakes = source, mistakes
         self.path: Keys = ()
         self.words = 0
 
     def document(self) -> Any:
-        next(self.events)
+        start = next(self.events)
         if isinstance(next(self.events), yaml.StreamEndEvent):
-            self.stop(Place(self.source, 1, 1), "empty; `foretrain new` writes a scenario to start from")
+            self.stop(
+                self.place(start.start_mark), "empty; `foretrain new` writes a scenario to start from"
+            )
         content = self.node(next(self.events), 0)
         next(self.events)
         if not isinstance(more := next(self.events), yaml.StreamEndEvent):
-            self.stop(self.place(more), "a second document begins here; a file holds one scenario")
+            self.stop(self.place(more.start_mark), "a second document begins here; a file holds one scenario")
         return content
 
     def node(self, event: Any, depth: int) -> Any:
-        place = self.place(event)
+        place = self.place(event.start_mark)
         self.count(place)
         if isinstance(event, yaml.AliasEvent):
             self.stop(place, f"aliases such as `*{event.anchor}` are not read; write the value out")
@@ -90,7 +95,7 @@ class _Reader:
     def mapping(self, depth: int) -> Table:
         table = Table()
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            place = self.place(event)
+            place = self.place(event.start_mark)
             key = self.node(event, depth + 1)
             above, self.path = self.path, (*self.path, str(key))
             value = self.node(next(self.events), depth + 1)
@@ -115,8 +120,10 @@ class _Reader:
         if self.words > MOST_WORDS:
             self.stop(place, f"more than {MOST_WORDS} words; a scenario is a short file")
 
-    def place(self, event: Any) -> Place:
-        return Place(self.source, event.start_mark.line + 1, event.start_mark.column + 1)
+    def place(self, mark: Any) -> Place:
+        if isinstance(self.source, Place):
+            return self.source
+        return Place(self.source, mark.line + 1, mark.column + 1) if mark else Place(self.source)
 
     def stop(self, place: Place, message: str) -> None:
         self.mistakes.add_at(place, (), message)
