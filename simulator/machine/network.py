@@ -83,7 +83,9 @@ class Network:
             self.topology = topology.resolved(up, 0.0)
             self.nics, self.hosts_per_domain = host.gpus, hosts
         else:
-            self.topology = topology.resolved(host.nic_bandwidth, self.network.switch_latency)
+            if hosts > 1 and not host.nics * host.nic_bandwidth:
+                raise ScenarioError(f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together")
+            self.topology = topology.resolved(host.nic_bandwidth or 1.0, self.network.switch_latency)
             self.nics, self.hosts_per_domain = host.nics, max(1, host.scale_up.domain // host.gpus)
         try:
             self.order = placement.order(hosts)
