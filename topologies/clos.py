@@ -25,7 +25,8 @@ class Clos:
     """A fabric worked out: how many of everything.
 
     A *unit* is the hosts that share leaves: one leaf for all their NICs in a fat-tree, a leaf a rail where rails
-    are kept apart. Uplinks are not whole where an oversubscription does not divide; cables are rounded up.
+    are kept apart. With several *planes* every NIC has a port in each, and each plane is a fabric of its own.
+    Uplinks are not whole where an oversubscription does not divide; cables are rounded up.
     """
 
     hosts: int
@@ -34,15 +35,19 @@ class Clos:
     hosts_per_unit: int
     units_per_pod: int
     rails: int
-    """Leaves of a unit."""
+    """Leaves of a unit in one plane."""
     joined: bool
     """Whether spines join the rails."""
     leaf_up: float
     """Uplinks of a leaf."""
     spines: int
-    """Of a pod, or of a rail of it where rails are not joined."""
+    """Of a pod and plane, or of a rail of it where rails are not joined."""
     spine_up: float = 0.0
-    cores_per_plane: int = 0
+    cores: int = 0
+    """That a spine reaches; spines of the same number in all pods share them."""
+    planes: int = 1
+    uplink_rate: float = 1.0
+    """Rate of a cable above the leaves over that of a NIC's."""
 
     @property
     def units(self) -> int:
@@ -54,75 +59,76 @@ class Clos:
 
     @property
     def groups(self) -> int:
-        """Return the separate spine groups of a pod."""
-        return 1 if self.joined else self.rails
+        """Return the separate sets of spines in a pod."""
+        return self.planes * (1 if self.joined else self.rails)
+
+    @property
+    def leaves(self) -> int:
+        return self.units * self.rails * self.planes
 
     def tiers(self, bandwidth: float) -> tuple[Tier, ...]:
+        """Return the tiers of the hierarchy for NICs of `bandwidth`."""
         found = [Tier("nic", 1, self.nics * bandwidth, 1, self.nics)]
+        cable = bandwidth / self.planes * self.uplink_rate
         if self.levels >= 2:
-            unit = self.rails * self.leaf_up * bandwidth
-            found.append(Tier("leaf", self.hosts_per_unit, unit, self.spines, self.rails))
+            leaves = self.rails * self.planes
+            found.append(Tier("leaf", self.hosts_per_unit, leaves * self.leaf_up * cable, self.spines, leaves))
         if self.levels >= 3:
-            pod = self.groups * self.spines * self.spine_up * bandwidth
+            pod = self.groups * self.spines * self.spine_up * cable
             hosts = self.hosts_per_unit * self.units_per_pod
-            found.append(Tier("spine", hosts, pod, self.spines * self.cores_per_plane, self.groups))
+            found.append(Tier("spine", hosts, pod, self.spines * self.cores, self.groups))
         return tuple(found)
 
     def counts(self) -> Counts:
-        leaves = self.units * self.rails
-        switches, cables = {"leaf": leaves}, {"nic-leaf": self.hosts * self.nics}
-        ports = {"leaf": self.hosts_per_unit * self.nics // self.rails + math.ceil(self.leaf_up)}
-        links = self.units > 1
+        """Return switches, cables and ports of each tier."""
+        switches, cables = {"leaf": self.leaves}, {"nic-leaf": self.hosts * self.nics * self.planes}
+        ports = {"leaf": self.hosts_per_unit * self.nics // self.rails}
         diameter = 2
         if self.levels >= 2:
+            each = math.ceil(self.leaf_up / self.spines)
             switches["spine"] = self.pods * self.groups * self.spines
-            cables["leaf-spine"] = leaves * self.spines * math.ceil(self.leaf_up / self.spines)
-            below = min(self.units, self.units_per_pod) * self.rails // self.groups
-            ports["spine"] = below * math.ceil(self.leaf_up / self.spines) + math.ceil(self.spine_up)
-            diameter = 4 if links or (self.joined and self.rails > 1) else 2
+            cables["leaf-spine"] = self.leaves * self.spines * each
+            ports["leaf"] += self.spines * each
+            ports["spine"] = min(self.units, self.units_per_pod) * (self.rails if self.joined else 1) * each
+            diameter = 4 if self.units > 1 or (self.joined and self.rails > 1) else 2
         if self.levels >= 3:
-            switches["core"] = self.groups * self.spines * self.cores_per_plane
-            per_core = math.ceil(self.spine_up / self.cores_per_plane)
-            cables["spine-core"] = switches["spine"] * self.cores_per_plane * per_core
-            ports["core"] = self.pods * per_core
+            each = math.ceil(self.spine_up / self.cores)
+            switches["core"] = self.groups * self.spines * self.cores
+            cables["spine-core"] = switches["spine"] * self.cores * each
+            ports["spine"] += self.cores * each
+            ports["core"] = self.pods * each
             diameter = 6 if self.pods > 1 else diameter
         return Counts(switches=switches, cables=cables, diameter=diameter, ports=ports)
 
     def graph(self, bandwidth: float, latency: float) -> nx.Graph:
+        """Return the fabric switch by switch, for NICs of `bandwidth`."""
         import networkx as nx
 
-        graph = nx.Graph()
+        graph, cable = nx.Graph(), bandwidth / self.planes
         for nic in ends(self.hosts, self.nics):
-            leaf = ("leaf", self._leaf(nic[1], nic[2]))
-            graph.add_edge(nic, leaf, bandwidth=bandwidth, latency=latency, count=1, tier="nic")
+            for plane in range(self.planes):
+                rail = nic[2] * self.rails // self.nics
+                leaf = ("leaf", (nic[1] // self.hosts_per_unit * self.rails + rail) * self.planes + plane)
+                graph.add_edge(nic, leaf, bandwidth=cable, latency=latency, count=1, tier="nic")
         for lower, upper, cables, tier in [*self._leaf_spine(), *self._spine_core()]:
-            graph.add_edge(
-                lower, upper, bandwidth=cables * bandwidth, latency=latency, count=math.ceil(cables), tier=tier
-            )
+            width = cables * cable * self.uplink_rate
+            graph.add_edge(lower, upper, bandwidth=width, latency=latency, count=math.ceil(cables), tier=tier)
         return graph
 
-    def _leaf(self, host: int, nic: int) -> int:
-        return host // self.hosts_per_unit * self.rails + nic * self.rails // self.nics
-
     def _leaf_spine(self) -> Iterator[tuple[tuple, tuple, float, str]]:
-        if self.levels < 2:
-            return
-        for leaf in range(self.units * self.rails):
-            pod = leaf // self.rails // self.units_per_pod
-            group = leaf % self.rails if self.groups > 1 else 0
+        for leaf in range(self.leaves if self.levels >= 2 else 0):
+            unit, place = divmod(leaf, self.rails * self.planes)
+            group = place % self.planes if self.joined else place
             for spine in range(self.spines):
-                node = ("spine", (pod * self.groups + group) * self.spines + spine)
+                node = ("spine", (unit // self.units_per_pod * self.groups + group) * self.spines + spine)
                 yield ("leaf", leaf), node, self.leaf_up / self.spines, "leaf"
 
     def _spine_core(self) -> Iterator[tuple[tuple, tuple, float, str]]:
-        """Spine number i of every pod reaches the cores of plane i."""
-        if self.levels < 3:
-            return
-        planes = self.groups * self.spines
-        for spine in range(self.pods * planes):
-            for core in range(self.cores_per_plane):
-                node = ("core", spine % planes * self.cores_per_plane + core)
-                yield ("spine", spine), node, self.spine_up / self.cores_per_plane, "spine"
+        of_a_pod = self.groups * self.spines
+        for spine in range(self.pods * of_a_pod if self.levels >= 3 else 0):
+            for core in range(self.cores):
+                node = ("core", spine % of_a_pod * self.cores + core)
+                yield ("spine", spine), node, self.spine_up / self.cores, "spine"
 
 
 def radix_for(ends: int) -> int:
@@ -150,9 +156,11 @@ def build(
     joined: bool = True,
     oversubscription: tuple[float, ...] = (1.0, 1.0),
     spines: int | None = None,
+    planes: int = 1,
+    uplink_rate: float = 1.0,
 ) -> Clos:
     """Return the fabric with as few spines and cores as their ports allow."""
-    leaf_up = hosts_per_unit * nics / rails / oversubscription[0]
+    leaf_up = hosts_per_unit * nics / rails / oversubscription[0] / uplink_rate
     units = math.ceil(hosts / hosts_per_unit)
     pods = math.ceil(units / units_per_pod)
     leaves = min(units, units_per_pod) * (rails if joined else 1)
@@ -175,7 +183,9 @@ def build(
         leaf_up=leaf_up,
         spines=found,
         spine_up=spine_up,
-        cores_per_plane=cores,
+        cores=cores,
+        planes=planes,
+        uplink_rate=uplink_rate,
     )
 
 

@@ -32,6 +32,10 @@ class FatTree(Topology):
     """Bandwidth down over bandwidth up, one number or one a tier that has uplinks."""
     spines: Count | None = None
     """Of a pod; as few as their ports allow where left out."""
+    planes: Count = 1
+    """Separate fabrics; each NIC has a port of its rate divided by their number in each (dual-plane networks)."""
+    uplink_rate: Number = 1.0
+    """Rate of a cable above the leaves over that of a NIC, such as 2 for 800 Gb/s over 400 Gb/s NICs."""
 
     def plan(self, hosts: int, nics_per_host: int) -> Clos:
         """Return how many of everything there are."""
@@ -54,6 +58,8 @@ class FatTree(Topology):
             units_per_pod=max(1, per_pod // per_leaf),
             oversubscription=ratios,
             spines=self.spines,
+            planes=self.planes,
+            uplink_rate=self.uplink_rate,
         )
 
     def ratios(self) -> tuple[float, float]:

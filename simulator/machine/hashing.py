@@ -15,29 +15,34 @@ from simulator.units import Share
 
 
 @lru_cache(maxsize=4096)
-def share(flows: int, links: int, queue_pairs: int = 1) -> Share:
-    """Return what a flow gets of a link, in the mean, when `flows` are hashed onto `links` (1 at most).
+def distribution(flows: int, links: int, queue_pairs: int = 1) -> tuple[tuple[Share, Share], ...]:
+    """Return what a flow gets of a link when `flows` are hashed onto `links`, and how likely: (share, probability).
 
     Each flow is split into `queue_pairs` parts that are hashed on their own.
     """
-    if links <= 1 or flows <= 0:
-        return min(1.0, links / max(flows, 1))
-    mean = flows * queue_pairs / links
-    term = below = math.exp(-mean) if mean < 700 else 0.0
-    if mean >= 700:
-        return min(1.0, links / flows)
-    expected, before, number = 0.0, below**links, 0
+    mean = flows * queue_pairs / max(links, 1)
+    if links <= 1 or flows <= 0 or mean >= 700:
+        return ((min(1.0, links / max(flows, 1)), 1.0),)
+    term = below = math.exp(-mean)
+    nobody = before = below**links
+    found, number = [], 0
     while before < 1 - 1e-12 and number < 10 * mean + 100:
         number += 1
         term *= mean / number
         below += term
         now = min(1.0, below) ** links
-        expected += (now - before) * min(1.0, queue_pairs / number)
+        if now > before:
+            found.append((min(1.0, queue_pairs / number), (now - before) / (1 - nobody)))
         before = now
-    return expected / max(before - math.exp(-mean) ** links, 1e-300)
+    return tuple(found)
+
+
+def share(flows: int, links: int, queue_pairs: int = 1) -> Share:
+    """Return the mean share of a link that a flow gets."""
+    return sum(share * chance for share, chance in distribution(flows, links, queue_pairs))
 
 
 @lru_cache(maxsize=4096)
 def efficiency(flows: int, links: int, queue_pairs: int = 1) -> Share:
     """Return the share with hashing over the share with perfect spreading."""
-    return share(flows, links, queue_pairs) / min(1.0, links / max(flows, 1))
+    return min(1.0, share(flows, links, queue_pairs) / min(1.0, links / max(flows, 1)))

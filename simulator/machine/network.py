@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
 from simulator.machine import traffic
@@ -14,9 +14,10 @@ from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of, network_of
 from simulator.machine.fault import Fault, factors, slowest
 from simulator.machine.hardware import Host
+from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
 from simulator.machine.routing import exchange_loads, fabric, fullest, loads
-from simulator.units import Bytes, BytesPerSecond, Count, Number, Seconds, Share
+from simulator.units import BytesPerSecond, Number
 from topologies.base import Bundle, Topology
 
 if TYPE_CHECKING:
@@ -30,34 +31,6 @@ class NetworkCalibration:
     scale_up: Number = 1.0
     scale_out: Number = 1.0
     latency: Number = 1.0
-
-
-class Carried(NamedTuple):
-    """What one group of an axis sends in a step."""
-
-    channel: Channel
-    nbytes: Bytes
-    """Through the NIC share of each GPU (``collectives.wire_bytes``); over its scale-up links inside a host."""
-    pattern: Literal["ring", "exchange"] = "ring"
-    scale_up_bytes: Bytes = 0.0
-    """Over the scale-up links of each GPU, where the group spans hosts."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkLoad:
-    """What a class of links carries in one direction."""
-
-    name: str
-    count: Count
-    bandwidth: BytesPerSecond
-    """Of one link."""
-    mean_bytes: Bytes
-    peak_bytes: Bytes
-    """Of the busiest link."""
-
-    def busy(self, duration: Seconds) -> Share:
-        """Return the share of `duration` that the busiest link is busy."""
-        return self.peak_bytes / self.bandwidth / duration if duration > 0 else 0.0
 
 
 class Network:
@@ -84,7 +57,9 @@ class Network:
             self.nics, self.hosts_per_domain = host.gpus, hosts
         else:
             if hosts > 1 and not host.nics * host.nic_bandwidth:
-                raise ScenarioError(f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together")
+                raise ScenarioError(
+                    f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together"
+                )
             self.topology = topology.resolved(host.nic_bandwidth or 1.0, self.network.switch_latency)
             self.nics, self.hosts_per_domain = host.nics, max(1, host.scale_up.domain // host.gpus)
         try:
@@ -133,15 +108,8 @@ class Network:
     def loads(self, carried: Sequence[Carried]) -> tuple[LinkLoad, ...]:
         """Return what each class of links carries, scale-up first, then from the NICs up."""
         up = sum(c.nbytes if c.channel.inside_host else c.scale_up_bytes for c in carried)
-        found = [
-            LinkLoad(
-                name="scale-up",
-                count=self.gpus,
-                bandwidth=self.scale_up_bandwidth,
-                mean_bytes=up,
-                peak_bytes=up,
-            )
-        ]
+        width = self.scale_up_bandwidth
+        gpus = LinkLoad(name="scale-up", count=self.gpus, bandwidth=width, mean_bytes=up, peak_bytes=up)
         amounts: dict[Bundle, float] = {}
         for one in carried:
             if one.channel.inside_host:
@@ -149,35 +117,7 @@ class Network:
             boundary = one.nbytes * one.channel.ranks_per_host
             for bundle, load in self._pattern_loads(one.channel, one.pattern).items():
                 amounts[bundle] = amounts.get(bundle, 0.0) + load * boundary
-        return (*found, *self._classes(amounts))
-
-    def _classes(self, amounts: dict[Bundle, float]) -> list[LinkLoad]:
-        wire = self.topology.bandwidth
-        if not self.fabric.tiers:
-            found = []
-            for name in dict.fromkeys(bundle.tier for bundle in amounts):
-                shares = [a / self.fabric.capacity(b) * wire for b, a in amounts.items() if b.tier == name]
-                mean, peak = sum(shares) / len(shares), max(shares)
-                found.append(LinkLoad(name=name, count=len(shares), bandwidth=wire, mean_bytes=mean, peak_bytes=peak))
-            return found
-        classes = []
-        for tier in self.fabric.tiers:
-            units = -(-self.fabric_hosts // tier.hosts)
-            links = max(1, round(tier.bandwidth / wire))
-            ours = [a / tier.bandwidth * wire for b, a in amounts.items() if b.tier == tier.name and b.up]
-            peak = max(
-                (a / self.fabric.capacity(b) * wire for b, a in amounts.items() if b.tier == tier.name), default=0
-            )
-            classes.append(
-                LinkLoad(
-                    name=tier.name,
-                    count=units * links,
-                    bandwidth=wire,
-                    mean_bytes=sum(ours) / units,
-                    peak_bytes=peak,
-                )
-            )
-        return classes
+        return (gpus, *classes(self.fabric, amounts))
 
     def _channel(self, size: int, stride: int) -> Channel:
         if size * stride > self.gpus or size < 1 or stride < 1:
@@ -186,17 +126,18 @@ class Network:
         widest = max(groups, key=lambda group: len(group.domains))
         inside = len(widest.domains) <= 1
         bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
-        kind = "" if bridged else self.host.gpu.scale_up_kind
-        fabric_name = fabric_of(kind, "" if bridged else self.host.gpu.architecture)
         link = self.host.host_link or self.host.gpu.host_link
+        kind = fabric_of(self.host.gpu.scale_up_kind, self.host.gpu.architecture)
+        if bridged or (kind == "generic" and self.scale_up_bandwidth <= link):
+            kind = "pcie"
         channel = Channel(
             ranks=size,
             stride=stride,
             ranks_per_host=widest.largest,
             hosts=len(widest.domains),
-            scale_up_bandwidth=link if fabric_name == "pcie" else self.scale_up_bandwidth or link,
-            scale_up_pair=self._pair(fabric_name),
-            fabric=fabric_name,
+            scale_up_bandwidth=link if kind == "pcie" else self.scale_up_bandwidth or link,
+            scale_up_pair=self._pair(kind),
+            fabric=kind,
             network=self.host.fabric,
             scale_up_factor=self.calibration.scale_up,
             scale_out_factor=self.calibration.scale_out,

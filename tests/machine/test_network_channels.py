@@ -1,6 +1,7 @@
 """What the axes of a layout get of hosts, NICs, leaves and pods."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -159,3 +160,19 @@ def test_131072_gpus_take_less_than_ten_seconds():
     for axis in ((8, 1), (1024, 8), (16, 8192), (16384, 8), (64, 1)):
         network.channel(*axis)
     assert time.perf_counter() - start < 10
+
+
+def test_a_gpu_of_unknown_make_has_the_links_that_are_given():
+    def inside(scale_up):
+        gpu = replace(H100.gpu, architecture="unknown", scale_up_kind="")
+        made = replace(H100, gpu=gpu, scale_up=replace(H100.scale_up, bandwidth=scale_up))
+        return Network(made, 1, SingleSwitch()).channel(8, 1)
+
+    assert (inside(900e9).fabric, inside(900e9).scale_up_bandwidth) == ("generic", 900e9)
+    assert (inside(32e9).fabric, inside(32e9).scale_up_bandwidth) == ("pcie", H100.gpu.host_link)
+
+
+def test_ranks_beyond_a_bridged_pair_meet_over_pcie():
+    bridged = Network(replace(H100, scale_up=replace(H100.scale_up, domain=2)), 1, SingleSwitch())
+    assert bridged.channel(2, 1).fabric == "nvlink4"
+    assert bridged.channel(4, 1).fabric == "pcie"

@@ -27,6 +27,8 @@ FABRICS = st.one_of(
         lambda o, p: FatTree(levels=3, hosts_per_leaf=1, hosts_per_pod=2, oversubscription=(o, p)), RATIOS, RATIOS
     ),
     st.builds(lambda o: RailOptimized(hosts_per_unit=2, oversubscription=o), RATIOS),
+    st.builds(lambda o, n: RailOptimized(hosts_per_unit=2, oversubscription=o, planes=n), RATIOS, st.integers(1, 2)),
+    st.builds(lambda o: FatTree(levels=2, hosts_per_leaf=2, planes=2, uplink_rate=2.0, oversubscription=o), RATIOS),
     st.builds(lambda o: RailOnly(radix=4, oversubscription=o), RATIOS),
     st.just(Dragonfly(hosts_per_router=1, routers_per_group=2, global_links=2)),
     st.just(Torus()),

@@ -59,6 +59,10 @@ def test_a_dead_leaf_or_host_cuts_hosts_off(fault):
         rate(fault)
 
 
+def test_a_dead_leaf_halves_what_is_homed_on_two_planes():
+    assert rate(Fault(leaf=0, bandwidth=0), FatTree(levels=2, hosts_per_leaf=4, planes=2)) == pytest.approx(0.5)
+
+
 def test_a_pods_spine_slows_its_pod_alone():
     meta = FatTree(levels=3, hosts_per_leaf=2, hosts_per_pod=8, oversubscription=(1, 2))
     sick = Network(H100, 32, meta, faults=[Fault(spine=0, bandwidth=0)])

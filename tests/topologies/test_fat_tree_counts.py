@@ -91,3 +91,21 @@ def test_oversubscription_divides_the_bisection(ratio):
 
 def test_the_smallest_fabric_that_does_not_block_is_built_when_nothing_is_given():
     assert [FatTree().plan(hosts, 8).levels for hosts in (1, 8, 9, 256, 257, 16384)] == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("make", [FatTree, RailOptimized])
+def test_two_planes_are_two_fabrics_of_half_the_rate(make):
+    one, two = make(link_bandwidth=50e9), make(planes=2, link_bandwidth=50e9)
+    single, double = (fabric.counts(64, 8, 8) for fabric in (one, two))
+    assert {tier: 2 * count for tier, count in single.switches.items()} == double.switches
+    assert [tier.bandwidth for tier in one.tiers(64, 8)] == [tier.bandwidth for tier in two.tiers(64, 8)]
+    graph = two.graph(16, 8, 8)
+    assert [graph.edges[edge]["bandwidth"] for edge in graph.edges(("nic", 0, 0))] == [25e9, 25e9]
+    without_ends = graph.subgraph(node for node in graph if node[0] != "nic")
+    assert nx.number_connected_components(without_ends) == 2
+
+
+def test_faster_uplinks_need_fewer_cables_for_the_same_bandwidth():
+    slow, fast = RailOptimized(link_bandwidth=50e9), RailOptimized(uplink_rate=2, link_bandwidth=50e9)
+    assert fast.counts(64, 8, 8).cables["leaf-spine"] * 2 == slow.counts(64, 8, 8).cables["leaf-spine"]
+    assert fast.tiers(64, 8)[1].bandwidth == slow.tiers(64, 8)[1].bandwidth

@@ -61,6 +61,7 @@ def bus_bandwidth(operation: Operation, nbytes: Bytes, channel: Channel, algorit
     return nbytes * bus_factor(operation, channel.ranks) / time(operation, nbytes, channel, algorithm)
 
 
+@lru_cache(maxsize=65536)
 def choose(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Choice:
     """Return the algorithm and protocol that are expected to end first, of the pinned algorithm if it can run."""
     return min(choices(operation, channel, algorithm), key=lambda choice: choice.plan.expected(nbytes))

@@ -91,7 +91,7 @@ def fabric_of(kind: str, architecture: str) -> str:
     matches = [(len(prefix), name) for name, f in fabrics.items() for prefix in f["kinds"] if kind.startswith(prefix)]
     if matches:
         return max(matches)[1]
-    return next((name for name, f in fabrics.items() if architecture in f["architectures"]), "pcie")
+    return next((name for name, f in fabrics.items() if architecture in f["architectures"]), "generic")
 
 
 @cache
