@@ -123,6 +123,17 @@ def percent(share: Share) -> str:
     return f"{100 * share:.{places}f}%"
 
 
+def chance(probability: Share) -> str:
+    """Return a probability, which nobody knows to a digit after the point.
+
+    >>> chance(0.386), chance(0.9998), chance(0.004), chance(1.0)
+    ('39%', '> 99%', '< 1%', '100%')
+    """
+    if 0 < probability < 0.01:
+        return "< 1%"
+    return "> 99%" if 0.99 < probability < 1 else f"{probability:.0%}"
+
+
 def dollars(amount: Dollars) -> str:
     """Return money.
 

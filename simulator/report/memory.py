@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from simulator.plots import colours
-from simulator.readable import memory, percent
+from simulator.readable import chance, memory, percent
 from simulator.report.section import Fact, Part, Section
+from simulator.report.verdict import margin
 from simulator.results import STAGE_PARTS, Result
 
 
@@ -32,8 +33,8 @@ def section(result: Result) -> Section | None:
         facts=(
             Fact(
                 label="P(fits)",
-                value=percent(estimate.p_fits),
-                note=_margin(estimate.usable_bytes - estimate.peak_bytes),
+                value=chance(estimate.p_fits),
+                note=margin(result),
             ),
             Fact(
                 label="usable",
@@ -47,10 +48,6 @@ def section(result: Result) -> Section | None:
         ),
         pictures=("memory_by_stage",),
     )
-
-
-def _margin(margin: float) -> str:
-    return f"{memory(margin)} to spare" if margin >= 0 else f"{memory(-margin)} too much"
 
 
 def _host(peak: float) -> tuple[Fact, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.plots import colours
-from simulator.readable import CONVENTIONS, digits, duration, duration_like, percent, prefixed
+from simulator.readable import CONVENTIONS, chance, digits, duration, duration_like, percent, prefixed
 from simulator.report.section import Fact, Part, Section
 from simulator.results import STEP_PARTS, Result, StepResult
 
@@ -56,9 +56,7 @@ def _speed(step: StepResult) -> tuple[Fact, ...]:
         )
     ]
     if step.p_slow_host > 0:
-        facts.append(
-            Fact(label="slow host", value=percent(step.p_slow_host), note="chance that one is among the hosts")
-        )
+        facts.append(Fact(label="slow host", value=chance(step.p_slow_host), note="chance that one is among the hosts"))
     return tuple(facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.readable import convention, digits, dollars, duration, memory, percent, prefixed
+from simulator.readable import chance, convention, digits, dollars, duration, memory, percent, prefixed
 from simulator.report.section import Fact
 from simulator.results import Result
 
@@ -12,17 +12,24 @@ GIB = 2.0**30
 def verdict(result: Result) -> tuple[str, str]:
     """Return the verdict in a word or two, and the sentence that follows it."""
     if not result.run.progress:
-        return "No progress", "recovery takes longer than the time between failures, so the run never ends"
+        return "No progress", "recovery takes longer than the time between failures"
     if result.verdict is None or result.memory is None:
         return "Not checked", "the step is given, so the memory is not computed"
     estimate = result.memory
-    margin = estimate.usable_bytes - estimate.peak_bytes
-    peak = (
-        f"stage {estimate.worst_stage} peaks at {digits(estimate.peak_bytes / GIB)} of {memory(estimate.usable_bytes)}"
-    )
+    peak = f"stage {estimate.worst_stage} needs {digits(estimate.peak_bytes / GIB)} of {memory(estimate.usable_bytes)}"
     word = {"fits": "Fits", "tight": "Tight", "oom": "Does not fit"}[result.verdict]
-    rest = f"{memory(margin)} to spare" if margin >= 0 else f"{memory(-margin)} too much"
-    return word, f"{peak}, {rest}, P(fits) {percent(estimate.p_fits)}"
+    return word, f"{peak}, {margin(result)}, P(fits) {chance(estimate.p_fits)}"
+
+
+def margin(result: Result) -> str:
+    """Return what is left of the memory, in words that go with the verdict: what is left may be too little."""
+    assert result.memory is not None
+    left = result.memory.usable_bytes - result.memory.peak_bytes
+    if left < 0:
+        return f"{memory(-left)} too much"
+    return {"fits": f"{memory(left)} to spare", "tight": f"{memory(left)} left"}.get(
+        result.verdict or "", f"only {memory(left)} left"
+    )
 
 
 def figures(result: Result) -> tuple[Fact, ...]:

@@ -33,11 +33,15 @@ def test_the_verdict_comes_first(scenario: str, first: str) -> None:
     assert text.write(getattr(example_result, scenario)()).startswith(first)
 
 
+def test_the_verdict_takes_one_line(any_result: Result) -> None:
+    assert text.write(any_result).splitlines()[1].startswith("step 6.48 s")
+
+
 def test_text_tells_everything_that_decides(result: Result) -> None:
     told = text.write(result)
     for words in (
         "52.1 of 79.1 GiB",
-        "P(fits) 93.0%",
+        "P(fits) 93%",
         "MFU 40.4%",
         "6N + causal attention",
         "P10 75.8 days, P90 78.2 days",
