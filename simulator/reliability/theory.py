@@ -50,6 +50,8 @@ def optimal_interval(stall: Seconds, mtbf: Seconds) -> Seconds:
     cost = stall / mtbf
     if cost <= 0:
         return 0.0
+    if cost > 30:
+        return mtbf
     u = min(math.sqrt(2 * cost), 1 - math.exp(-cost - 1))
     for _ in range(100):
         step = (-math.log1p(-u) - u - cost) * (1 - u) / u
@@ -121,16 +123,15 @@ def two_tiers(
     mtbf: Seconds,
     survives: Number,
 ) -> Number:
-    """Return the efficiency of two tiers to first order.
+    """Return the efficiency of two tiers to first order, where a save to the farther tier replaces one to the nearer.
 
-    1 / (1 + d1/tau1 + d2/tau2 + l1 (tau1/2 + R1) + l2 (tau2/2 + R2)) with l1 = survives/M and l2 = (1 - survives)/M.
+    (1 - l1 (tau1/2 + R1) - l2 (tau2/2 + R2)) / (1 + d1 (1/tau1 - 1/tau2) + d2/tau2), with l1 = survives / M and
+    l2 = (1 - survives) / M.
     """
-    rates = survives / mtbf, (1 - survives) / mtbf
-    overhead = sum(
-        stall / interval + rate * (interval / 2 + recovery)
-        for interval, stall, recovery, rate in zip(intervals, stalls, recoveries, rates, strict=True)
-    )
-    return 1 / (1 + overhead)
+    (near, far), (near_stall, far_stall), (near_recovery, far_recovery) = intervals, stalls, recoveries
+    saving = near_stall * (1 / near - 1 / far) + far_stall / far
+    failing = survives * (near / 2 + near_recovery) + (1 - survives) * (far / 2 + far_recovery)
+    return (1 - failing / mtbf) / (1 + saving)
 
 
 def elastic(mtbf: Seconds, stall: Seconds, degraded: Seconds, replicas: int) -> Number:
