@@ -11,7 +11,8 @@ rate grows as s / (s + s_half), with s_half = start without and edge + 2 start w
 has five products instead of two. Few heads leave multiprocessors idle, as in `gemm`.
 
 ``unfused`` is two batched products and kernels that pass over the scores (scale, mask, softmax and dropout in one);
-``eager`` adds passes for a separate mask. The constants' sources are in `simulator/catalog/calibration/attention.yaml`.
+``eager``, plain PyTorch, adds passes for a separate mask and for layouts. The constants' sources are in
+`simulator/catalog/calibration/attention.yaml`.
 """
 
 from __future__ import annotations
@@ -54,22 +55,37 @@ def time(
     kernel: str = "flash-2",
     dtype: str = "bf16",
 ) -> Seconds:
-    """Return the time of one forward, or one backward, of `heads` heads over `batch` sequences."""
+    """Return the time of one forward, or one backward, of `heads` heads over `batch` sequences.
+
+    A kernel that the architecture lacks, or ``newest``, is its newest one, as frameworks choose.
+    """
     if min(batch, heads, queries, keys) <= 0:
         return 0.0
-    if kernel == "newest":
+    if kernel not in UNFUSED and kernel not in gpu.kernels.attention:
         kernel = newest(gpu)
     value_size = value_size or head_size
     if kernel in UNFUSED:
-        return _unfused(gpu, batch, heads, queries, keys, head_size, value_size, backward, kernel == "eager", dtype)
+        return _unfused(
+            gpu,
+            batch * heads,
+            queries,
+            keys,
+            head_size,
+            value_size,
+            backward=backward,
+            eager=kernel == "eager",
+            causal=causal,
+            dtype=dtype,
+        )
     constants = _constants(gpu, kernel, dtype)
     seen = keys_seen(queries, keys, causal=causal, window=window)
     masked = causal or (window is not None and window < keys)
     walked = seen + (BLOCK / 2 if masked else 0) + (constants.start_backward if backward else constants.start)
     width = _products(_padded(head_size), _padded(value_size), backward)
     work = 2.0 * batch * heads * queries * width * walked
-    share = _share(constants.backward if backward else constants.forward, _padded(max(head_size, value_size)))
-    rate = _peak(gpu, dtype) * share * (constants.causal if masked else 1.0)
+    shares = constants.backward if backward else constants.forward
+    rate = _peak(gpu, dtype) * share(shares, _padded(max(head_size, value_size)))
+    rate *= constants.causal if masked else 1.0
     w = batch * heads * ceil(queries / BLOCK) / gpu.sms
     tail = gpu.kernels.gemm.tail
     fill = w / (tail * ceil(w) + (1 - tail) * max(w, 1.0))
@@ -118,7 +134,7 @@ def _products(head_size: int, value_size: int, backward: bool) -> int:
 
 
 def _padded(size: int) -> int:
-    return ceil(size / PADDING) * PADDING
+    return _multiple(size, PADDING)
 
 
 def _peak(gpu: Gpu, dtype: str) -> float:
@@ -128,14 +144,11 @@ def _peak(gpu: Gpu, dtype: str) -> float:
 
 def _constants(gpu: Gpu, kernel: str, dtype: str) -> AttentionConstants:
     """Return the constants of `kernel`; it runs in bf16 where it has no eight-bit form."""
-    kernels = gpu.kernels.attention
-    if kernel not in kernels:
-        raise KeyError(f"no attention kernel {kernel!r}; there are {', '.join((*UNFUSED, *kernels))}")
-    precisions = kernels[kernel]
+    precisions = gpu.kernels.attention[kernel]
     return precisions.get(dtype, precisions["bf16"])
 
 
-def _share(shares: Mapping[int, Share], head_size: int) -> Share:
+def share(shares: Mapping[int, Share], head_size: int) -> Share:
     """Interpolate between measured head sizes; below the smallest the time of a score does not shrink further."""
     sizes = sorted(shares)
     if head_size <= sizes[0]:
@@ -149,23 +162,31 @@ def _share(shares: Mapping[int, Share], head_size: int) -> Share:
 
 def _unfused(
     gpu: Gpu,
-    batch: int,
-    heads: int,
+    groups: int,
     queries: int,
     keys: int,
     head_size: int,
     value_size: int,
+    *,
     backward: bool,
-    mask: bool,
+    eager: bool,
+    causal: bool,
     dtype: str,
 ) -> Seconds:
     """Return the time of batched products over the full square and of the passes over it."""
-    constants, groups = gpu.kernels.unfused, batch * heads
-    scores = gemm.time(gpu, queries, keys, ceil(head_size / 8) * 8, groups=groups, dtype=dtype)
-    context = gemm.time(gpu, queries, ceil(value_size / 8) * 8, ceil(keys / 8) * 8, groups=groups, dtype=dtype)
+    constants = gpu.kernels.unfused
+    scores = gemm.time(gpu, queries, keys, _multiple(head_size, 8), groups=groups, dtype=dtype)
+    context = gemm.time(gpu, queries, _multiple(value_size, 8), _multiple(keys, 8), groups=groups, dtype=dtype)
     products = 2 * (scores + context) if backward else scores + context
     if head_size % 8 or value_size % 8:
         products *= constants.unaligned
-    passes = constants.passes + (constants.mask_passes if mask else 0.0)
-    nbytes = passes * (constants.backward if backward else 1.0) * groups * 2.0 * queries * keys
+    values = constants.passes * queries * keys
+    if eager:
+        values += constants.copies * (queries + keys) * (head_size + value_size) / 2
+        values += constants.mask_passes * queries * keys if causal else 0.0
+    nbytes = 2.0 * groups * values * (constants.backward if backward else 1.0)
     return products + elementwise.time(gpu, nbytes)
+
+
+def _multiple(size: int, unit: int) -> int:
+    return ceil(size / unit) * unit

@@ -69,6 +69,8 @@ class UnfusedConstants:
     """Forward passes over scores of two bytes by the kernels between the products."""
     mask_passes: Number
     """More of them where the mask is a kernel of its own."""
+    copies: Number
+    """Passes over a projected tensor that plain PyTorch spends on changing layouts."""
     backward: Number
     """Backward over forward passes."""
     unaligned: Number
