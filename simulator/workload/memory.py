@@ -16,7 +16,7 @@ from simulator.units import Bytes, Share
 from simulator.workload import fits
 from simulator.workload.holdings import Holding, holdings
 from simulator.workload.layout import Chunk, Parallelism
-from simulator.workload.memory_range import between
+from simulator.workload.memory_range import between, otherwise
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 from simulator.workload.stage_peak import offloaded, peak
@@ -67,17 +67,13 @@ def estimate(
     stages = _stages(case, contents, moments)
     peaks = [sum(parts.values()) for parts in stages]
     worst = peaks.index(max(peaks))
-    low, high = between(case, contents[worst], moments[worst], peaks[worst])
+    others = otherwise(case, contents[worst], moments[worst])
+    low, high = between(peaks[worst], [sum(parts.values()) for parts in others], stack.memory_spread)
     overhead = stages[worst]["overhead"]
     allocated = peaks[worst] - overhead
     reserved = max(allocated, min(allocated * stack.reserved_factor, usable - overhead))
-    p_fits = fits.chance(
-        peaks[worst],
-        usable,
-        moving=sum(stages[worst][part] for part in ("activations", "logits", "buffers")),
-        expandable=stack.expandable_segments,
-        chunks=parallelism.schedule.chunks_per_stage,
-        half_range=(high - low) / 2 / peaks[worst],
+    p_fits = fits.over_switches(
+        _chance(case, stages[worst], usable), [_chance(case, parts, usable) for parts in others]
     )
     return MemoryEstimate(
         capacity_bytes=capacity,
@@ -108,3 +104,15 @@ def _stages(
         if key not in seen:
             seen[key] = peak(case, *key)
     return [seen[key] for key in zip(contents, moments, strict=True)]
+
+
+def _chance(case: Case, parts: dict[str, float], usable: Bytes) -> Share:
+    """Return the chance that a stage with these parts at its peak fits."""
+    return fits.chance(
+        sum(parts.values()),
+        usable,
+        moving=parts["activations"] + parts["logits"] + parts["buffers"],
+        expandable=case.stack.expandable_segments,
+        chunks=case.parallelism.schedule.chunks_per_stage,
+        spread=case.stack.memory_spread,
+    )

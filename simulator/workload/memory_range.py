@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any
 
-from simulator.units import Bytes
+from simulator.units import Bytes, Share
 from simulator.workload.holdings import Holding
 from simulator.workload.stage_peak import peak
 from simulator.workload.stages import Case, Content
 
 
-def between(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...], nbytes: Bytes) -> tuple[Bytes, Bytes]:
-    """Return the range around a peak of `nbytes`.
+def otherwise(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[dict[str, float], ...]:
+    """Return the parts of a stage at its peak with each switch that is not known set the other way, one at a time."""
+    return tuple(peak(other, held, moments) for other in _alternatives(case))
 
-    Each switch that is not known is set the other way; switches are independent, so their effects add as squares,
-    down and up apart. The spread of a known profile widens either end.
+
+def between(nbytes: Bytes, others: Sequence[Bytes], spread: Share) -> tuple[Bytes, Bytes]:
+    """Return the range around a peak of `nbytes`, which would be one of `others` with one switch the other way.
+
+    Switches are independent, so their effects add as squares, down and up apart. The spread of a known profile
+    widens either end.
+
+    >>> between(10.0, (7.0, 6.0, 11.0), 0.1)
+    (4.5, 12.1)
     """
-    down = up = 0.0
-    for other in _alternatives(case):
-        change = sum(peak(other, held, moments).values()) - nbytes
-        if change < 0:
-            down += change**2
-        else:
-            up += change**2
-    spread = case.stack.memory_spread
-    return max(nbytes - sqrt(down), 0.0) * (1 - spread), (nbytes + sqrt(up)) * (1 + spread)
+    down = sqrt(sum((nbytes - other) ** 2 for other in others if other < nbytes))
+    up = sqrt(sum((other - nbytes) ** 2 for other in others if other > nbytes))
+    return max(nbytes - down, 0.0) * (1 - spread), (nbytes + up) * (1 + spread)
 
 
 def _alternatives(case: Case) -> list[Case]:

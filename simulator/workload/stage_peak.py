@@ -60,7 +60,7 @@ def _head(case: Case, s: Setting) -> Head:
 
 
 def _logits(head: Head, held: tuple[Content, ...], moment: Holding) -> Bytes:
-    """Return what head and loss take: the microbatch at work is at their peak or, in its layers' backward, past them."""
+    """Return what head and loss take; the microbatch at work is at their peak or, in its layers' backward, past it."""
     total = 0.0
     for count, delayed, content in zip(moment.counts, moment.delayed, held, strict=True):
         if content.head:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.workload.fits import CENTRE, chance, verdict
+from simulator.workload.fits import CENTRE, chance, over_switches, verdict
 
 GIB = 2**30
 
@@ -38,9 +38,15 @@ def test_what_moves_fragments_and_what_stays_does_not():
 
 
 def test_an_unsure_prediction_has_a_wider_band():
-    assert chance(0.8 * GIB, GIB, half_range=0.3) < chance(0.8 * GIB, GIB)
-    assert chance(1.2 * GIB, GIB, half_range=0.3) > chance(1.2 * GIB, GIB)
+    assert chance(0.8 * GIB, GIB, spread=0.3) < chance(0.8 * GIB, GIB)
+    assert chance(1.2 * GIB, GIB, spread=0.3) > chance(1.2 * GIB, GIB)
 
 
 def test_nothing_needs_nothing():
     assert chance(0.0, GIB) == pytest.approx(1.0)
+
+
+def test_a_switch_that_decides_makes_the_answer_tight():
+    assert verdict(over_switches(0.01, (0.99,))) == "tight"
+    assert verdict(over_switches(0.99, (0.01,))) == "tight"
+    assert over_switches(0.4, ()) == 0.4
