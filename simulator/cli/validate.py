@@ -85,8 +85,7 @@ class Predict:
     def __call__(self, scenario: Scenario) -> Prediction:
         from simulator import simulation
 
-        off = {"without": self.without} if self.without else {}
-        return simulation.predict(scenario, **off)
+        return simulation.predict(scenario, without=self.without)
 
 
 def _draw(found: Sequence[Line], path: Path) -> None:

@@ -69,7 +69,7 @@ def schedule(row: Row, size: Degrees, stack: Choice, microbatches: int) -> dict[
     if name not in (PLAIN, INTERLEAVED):
         return {"kind": name}
     if name == INTERLEAVED and chunks is None:
-        chunks = rules.chunks(row.whole("layers") or size.pipeline, size.pipeline, stack.year)
+        chunks = rules.chunks(row.whole("layers") or size.pipeline, size.pipeline, stack.small_chunks)
     return {"kind": INTERLEAVED, "chunks": chunks} if chunks and chunks > 1 else {"kind": PLAIN}
 
 

@@ -125,13 +125,19 @@ def schedule(stack_interleaves: bool, microbatches: int, pipeline: int) -> str:
     return "interleaved-1f1b" if stack_interleaves and microbatches % pipeline == 0 else "1f1b"
 
 
-def chunks(layers: int, pipeline: int, year: int) -> int:
-    """One layer a chunk with embedding and head as one each; two chunks a stage on stacks before 2023.
+def chunks(layers: int, pipeline: int, fine: bool) -> int:
+    """One layer a chunk on Megatron-Core and at Meta; elsewhere the fewest chunks above one that are equal.
 
-    NVIDIA's recipes state one layer a chunk or nearly so; Narayanan et al. 2021 (arXiv 2104.04473) used 1 to 3 chunks.
+    NVIDIA's recipes state one layer a chunk or nearly so, as Llama 3 does (arXiv 2407.21783, section 3.3.2), embedding
+    and head counted as one each. Narayanan et al. 2021 (arXiv 2104.04473) used 2 and 3, torchtitan takes 2.
     """
     most = min(-(-layers // pipeline), (layers + 2) // pipeline)
-    return most if year >= 2023 else min(2, most)
+    if fine:
+        return most
+    equal = (
+        count for count in range(2, most + 1) if 0 in (layers % (count * pipeline), (layers + 2) % (count * pipeline))
+    )
+    return next(equal, min(2, most))
 
 
 def split() -> str:

@@ -11,6 +11,7 @@ from simulator.validation import phrases, rules
 from simulator.validation.suites.base import Row
 
 GENERIC = "generic"
+META = "meta"
 UNFUSED = "unfused"
 EAGER = "-eager"
 """Ending of an entry that runs layers eagerly where the one without it compiles them."""
@@ -30,6 +31,11 @@ class Choice(NamedTuple):
     def interleaves(self) -> bool:
         """Return whether pipelines are interleaved unless told otherwise."""
         return self.framework in MEGATRON_CORE and self.year >= 2023
+
+    @property
+    def small_chunks(self) -> bool:
+        """Return whether an interleaved chunk is one layer unless told otherwise."""
+        return self.interleaves or self.framework == META
 
 
 class Claim(NamedTuple):
