@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from simulator.scenario import Scenario
 
 Scenarios = Annotated[
-    list[str], typer.Argument(metavar="SCENARIO...", help="YAML files, or shipped names such as tutorial/first.")
+    list[str], typer.Argument(metavar="SCENARIO...", help="YAML files, or shipped names such as tutorial/1-one-host.")
 ]
 
 
