@@ -17,7 +17,7 @@ from simulator.engine.corruption import Corruption, Corruptions
 from simulator.engine.damage import Damage
 from simulator.engine.faults import Faults
 from simulator.engine.ledger import Ledger
-from simulator.engine.progress import Progress
+from simulator.engine.progress import Progress, Saved
 from simulator.engine.recovery import recover
 from simulator.engine.replicas import Replicas, shrink
 from simulator.engine.restarts import Restarts
@@ -93,6 +93,7 @@ class Job:
         self._evaluations = evaluations
         self._evaluate_at = evaluations.every
         self._revise = revise
+        self._recovering = False
         self._interruptions = 0
         self._checked = (0.0, 0.0)
         pool.returned = self.host_back
@@ -217,9 +218,12 @@ class Job:
 
     def cut_off(self) -> None:
         """Book what is under way when the clock is stopped."""
+        now = self.environment.now
         if self.training_since is not None:
-            self.trained(self.environment.now - self.training_since)
-        self.ledger.close(self.environment.now)
+            self.trained(now - self.training_since)
+        self.ledger.close(now)
+        if self._recovering:
+            self._back_to(self._go_back(self.restore.best(now)))
 
     def host_back(self) -> None:
         """Take notice of a host that came back from repair."""
@@ -234,11 +238,15 @@ class Job:
             incident, hosts = yield from shrink(self, incident, hosts)
         if incident.cause >= 0:
             self.progress.interrupt(self.environment.now)
-            found = yield from recover(self, incident, hosts)
-            self._back_to(self.progress.go_back(*found) if found else self.progress.start_over())
+            self._recovering = True
+            self._back_to(self._go_back((yield from recover(self, incident, hosts))))
+
+    def _go_back(self, found: tuple[int, Saved] | None) -> Seconds:
+        return self.progress.go_back(*found) if found else self.progress.start_over()
 
     def _back_to(self, lost: Seconds) -> None:
         """Account for `lost` work, and for what is undone with it."""
+        self._recovering = False
         self.ledger.parts["lost"] += lost
         self.corruptions.undo(self.progress.work)
         every = self._evaluations.every
@@ -252,10 +260,10 @@ class Job:
         corruption = self.corruptions.take()
         self.lose(corruption.incident)
         self.progress.interrupt(self.environment.now)
-        kept = self.restore.kept(corruption.clean)
+        self._recovering = True
+        clean = (len(self.progress.plan.tiers) - 1, corruption.clean) if self.restore.kept(corruption.clean) else None
         yield from recover(self, corruption.incident, 0, unnoticed=0.0)
-        farthest = len(self.progress.plan.tiers) - 1
-        self._back_to(self.progress.go_back(farthest, corruption.clean) if kept else self.progress.start_over())
+        self._back_to(self._go_back(clean))
 
     def _rejoin(self) -> Waiting:
         """Take back a replica, for which everybody waits."""

@@ -170,7 +170,7 @@ def _random_stops(planned: Planned, stream: Stream) -> Iterator[tuple[Seconds, S
 
 def _evaluations(run: RunInput) -> Evaluations:
     """Return the rhythm of evaluations, several bundled into one where there are very many."""
-    bundle = max(math.ceil(run.work / run.evaluate_every / _MOST_EVALUATIONS), 1)
+    bundle = max(math.ceil(min(run.work, _LONGEST) / run.evaluate_every / _MOST_EVALUATIONS), 1)
     return Evaluations(run.evaluate_every * bundle, run.evaluation * bundle)
 
 
