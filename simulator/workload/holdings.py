@@ -7,10 +7,11 @@ so this is the same list that the clock plays.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from simulator.workload.schedules import Schedule
+from simulator.workload.schedules import Schedule, Task
 
 
 class Holding(NamedTuple):
@@ -23,34 +24,37 @@ class Holding(NamedTuple):
     forward: bool
 
 
-@lru_cache(maxsize=65536)
-def holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> tuple[Holding, ...]:
-    """Return the moments of `stage` that no other one of the same kind exceeds, in the order of the step.
-
-    Forwards are counted with their own microbatch, backwards before they give back.
-    """
-    chunks = schedule.chunks_per_stage
+def played(tasks: Iterable[Task], chunks: int) -> Iterator[tuple[Task, Holding]]:
+    """Yield each task with what its stage holds meanwhile, forwards with their own microbatch, backwards too."""
     counts, delayed = [0] * chunks, [0] * chunks
-    seen: dict[tuple[int, bool], dict[tuple[int, ...], None]] = {}
-    for task in schedule.tasks(stage, stages, schedule.representative(stages, microbatches)):
+    for task in tasks:
         if task.phase == "F":
             counts[task.chunk] += 1
-        if task.phase != "W":
-            seen.setdefault((task.chunk, task.phase == "F"), {})[*counts, *delayed] = None
+        yield task, Holding(tuple(counts), tuple(delayed), task.chunk, task.phase == "F")
         if task.phase in "BW":
             counts[task.chunk] -= 1
         delayed[task.chunk] += {"I": 1, "W": -1}.get(task.phase, 0)
-    return tuple(
-        Holding(largest[:chunks], largest[chunks:], chunk, forward)
-        for (chunk, forward), moments in seen.items()
-        for largest in _largest(moments)
-    )
 
 
-def _largest(moments: dict[tuple[int, ...], None]) -> list[tuple[int, ...]]:
-    """Return the vectors that no other one is at least as large as everywhere."""
-    front: list[tuple[int, ...]] = []
-    for moment in sorted(moments, key=sum, reverse=True):
-        if not any(all(a >= b for a, b in zip(other, moment, strict=True)) for other in front):
+@lru_cache(maxsize=65536)
+def holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> tuple[Holding, ...]:
+    """Return the moments of `stage` that no other one of the same kind exceeds.
+
+    Weight gradients alone are left out: the input gradient before held as much, and worked more.
+    """
+    tasks = schedule.tasks(stage, stages, schedule.representative(stages, microbatches))
+    seen: dict[tuple[int, bool], dict[Holding, None]] = {}
+    for task, moment in played(tasks, schedule.chunks_per_stage):
+        if task.phase != "W":
+            seen.setdefault((moment.chunk, moment.forward), {})[moment] = None
+    return tuple(largest for moments in seen.values() for largest in _largest(moments))
+
+
+def _largest(moments: Iterable[Holding]) -> list[Holding]:
+    """Return the moments that no other one is at least as large as everywhere."""
+    front: list[Holding] = []
+    for moment in sorted(moments, key=lambda moment: sum(moment.counts + moment.delayed), reverse=True):
+        mine = moment.counts + moment.delayed
+        if not any(all(a >= b for a, b in zip(other.counts + other.delayed, mine, strict=True)) for other in front):
             front.append(moment)
     return front

@@ -24,8 +24,8 @@ def between(nbytes: Bytes, others: Sequence[Bytes], spread: Share) -> tuple[Byte
     Switches are independent, so their effects add as squares, down and up apart. The spread of a known profile
     widens either end.
 
-    >>> between(10.0, (7.0, 6.0, 11.0), 0.1)
-    (4.5, 12.1)
+    >>> between(10.0, (7.0, 6.0, 11.0), 0.5)
+    (2.5, 16.5)
     """
     down = sqrt(sum((nbytes - other) ** 2 for other in others if other < nbytes))
     up = sqrt(sum((other - nbytes) ** 2 for other in others if other > nbytes))

@@ -18,34 +18,79 @@ from simulator.workload.parameters import padded_vocabulary
 from simulator.workload.stages import Case, Content, state
 
 
+class Sizes(NamedTuple):
+    """Bytes that come and go on a stage, chunk by chunk."""
+
+    kept: tuple[Bytes, ...]
+    """What one microbatch keeps from its forward to its backward."""
+    work: tuple[Bytes, ...]
+    """What the backward of one layer needs beyond that."""
+    heads: tuple[bool, ...]
+    head: Head
+
+
+class Head(NamedTuple):
+    """Bytes of final norm, logits and loss of one microbatch."""
+
+    peak: Bytes
+    waiting: Bytes
+    """Between forward and backward."""
+    delayed: Bytes
+    """Until a weight gradient that runs later."""
+
+
 def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> dict[str, float]:
+    """Return the parts of a stage at the worst of `moments`; they sum to its peak."""
+    size = sizes(case, held)
+    flight, logits = max((during(size, moment) for moment in moments), key=sum)
+    return still(case, held) | {"activations": flight, "logits": logits}
+
+
+def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
+    """Return the parts of a stage that stay all step long, in the order of the result."""
     s = activations.setting(case.model, case.stack, case.parallelism, case.training)
-    stored = state(case, held)
-    offload = case.training.offload
-    kept_on_gpu = 1 - offload.activations if offload else 1.0
-    sizes = [kept_on_gpu * kept(case, s, chunk) for chunk in held]
-    head = _head(case, s)
-    best = (-1.0, 0.0, 0.0)
-    for moment in moments:
-        flight = sum(count * nbytes for count, nbytes in zip(moment.counts, sizes, strict=True))
-        work = 0.0 if moment.forward else _work(case, s, held[moment.chunk])
-        logits = _logits(head, held, moment)
-        best = max(best, (flight + work + logits, flight + work, logits))
+    stored, offload = state(case, held), case.training.offload
     return {
         "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
         "gradients": stored.gradients,
         "optimizer": stored.optimizer * (1 - offload.optimizer if offload else 1.0),
-        "activations": best[1],
-        "logits": best[2],
+        "activations": 0.0,
+        "logits": 0.0,
         "buffers": buffers(case, s, held),
         "overhead": case.stack.process_overhead,
     }
 
 
-class Head(NamedTuple):
-    peak: Bytes
-    waiting: Bytes
-    delayed: Bytes
+def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
+    """Return the bytes that come and go on a stage."""
+    s = activations.setting(case.model, case.stack, case.parallelism, case.training)
+    stays = 1 - case.training.offload.activations if case.training.offload else 1.0
+    return Sizes(
+        kept=tuple(stays * kept(case, s, chunk) for chunk in held),
+        work=tuple(_work(case, s, chunk) for chunk in held),
+        heads=tuple(chunk.head for chunk in held),
+        head=_head(case, s),
+    )
+
+
+def during(size: Sizes, moment: Holding) -> tuple[Bytes, Bytes]:
+    """Return activations and logits at a moment: the microbatch at work is at its peak."""
+    flight = sum(count * nbytes for count, nbytes in zip(moment.counts, size.kept, strict=True))
+    work = 0.0 if moment.forward else size.work[moment.chunk]
+    logits = waiting(size, moment)
+    if size.heads[moment.chunk]:
+        # In the backward of its layers a microbatch is past its loss.
+        logits += (size.head.peak if moment.forward else 0.0) - size.head.waiting
+    return flight + work, logits
+
+
+def waiting(size: Sizes, moment: Holding) -> Bytes:
+    """Return what head and loss keep of the microbatches that are held."""
+    return sum(
+        (count - delayed) * size.head.waiting + delayed * size.head.delayed
+        for count, delayed, head in zip(moment.counts, moment.delayed, size.heads, strict=True)
+        if head
+    )
 
 
 def _head(case: Case, s: Setting) -> Head:
@@ -57,17 +102,6 @@ def _head(case: Case, s: Setting) -> Head:
         waiting=heads * waiting,
         delayed=heads * activations.delayed_head(s, vocabulary),
     )
-
-
-def _logits(head: Head, held: tuple[Content, ...], moment: Holding) -> Bytes:
-    """Return what head and loss take; the microbatch at work is at their peak or, in its layers' backward, past it."""
-    total = 0.0
-    for count, delayed, content in zip(moment.counts, moment.delayed, held, strict=True):
-        if content.head:
-            total += (count - delayed) * head.waiting + delayed * head.delayed
-    if held[moment.chunk].head:
-        total += (head.peak if moment.forward else 0.0) - head.waiting
-    return total
 
 
 def _recomputed(case: Case, chunk: Content) -> int:
@@ -105,7 +139,8 @@ def kept(case: Case, s: Setting, chunk: Content) -> Bytes:
         total += activations.scattered(s) * case.model.hidden
     if chunk.head and case.model.mtp:
         joined = 4 * s.value * case.model.hidden * activations.scattered(s)
-        layer = sum(activations.kept(s, "none", (), case.model.has_experts(case.model.layers)).values())
+        experts = case.model.has_experts(case.model.layers)
+        layer = sum(activations.kept(s, recompute.kind, recompute.modules, experts).values())
         total += case.model.mtp * (joined + layer)
     return total
 

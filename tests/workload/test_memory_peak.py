@@ -12,8 +12,10 @@ from stack_entries import stack
 
 from simulator.kinds import kinds
 from simulator.results import STAGE_PARTS
+from simulator.workload.activations import kept, setting
 from simulator.workload.layout import Context, Parallelism, Shard, chunks
 from simulator.workload.memory import MemoryEstimate, estimate
+from simulator.workload.memory_timeline import allocations
 from simulator.workload.model import Experts, Model
 from simulator.workload.schedules import Schedule
 from simulator.workload.schedules.dualpipe import DualPipe
@@ -23,6 +25,7 @@ from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
 from simulator.workload.schedules.zb_h1 import ZeroBubbleH1
 from simulator.workload.schedules.zb_h2 import ZeroBubbleH2
 from simulator.workload.stack import Stack
+from simulator.workload.stages import Case
 from simulator.workload.training import Offload, Precision, Recompute, Training
 
 A100, H100 = 79.15 * 2**30, 79.6 * 2**30
@@ -314,3 +317,54 @@ def test_an_estimate_takes_less_than_a_millisecond():
         return (perf_counter() - start) / len(layouts)
 
     assert min(sweep() for _ in range(5)) < 1e-3
+
+
+@pytest.mark.parametrize("kind", list(kinds("simulator.workload.schedules", Schedule).values()), ids=lambda k: k.kind)
+def test_the_largest_allocation_over_a_step_is_the_peak_of_the_stage(kind):
+    size = Parallelism(pipeline=4, schedule=kind())
+    case = Case(GPT, PLAIN, size, Training(states=PLAIN.states), 1, 16)
+    found = memory(GPT, pipeline=4, schedule=kind(), microbatches=16)
+    for stage, parts in enumerate(found.stages):
+        over = allocations(case, chunks(GPT, PLAIN, size), stage)
+        assert max(moment.during for moment in over) + parts["overhead_bytes"] == pytest.approx(parts["peak_bytes"])
+        still = sum(parts[f"{part}_bytes"] for part in ("weights", "gradients", "optimizer", "buffers"))
+        assert over[-1].after == pytest.approx(still)
+        assert all(moment.after >= still - 1 for moment in over)
+
+
+def test_bloom_stages_are_balanced_with_the_embedding_as_a_layer():
+    """BLOOM's README: TP4 PP12 with embedding and five blocks on the first stage, six in the middle."""
+    given = stack("megatron-deepspeed-2022")
+    found = memory(model("bloom-176b"), given, tensor=4, pipeline=12, data=8, microbatches=256)
+    weights = [stage["weights_bytes"] for stage in found.stages]
+    assert max(weights) / min(weights) < 1.15
+
+
+def test_llama_3_1_8b_at_32k_keeps_what_was_measured():
+    """stas00/ml-engineering: 8 GiB with checkpoints, about 224 GiB without (28 copies a layer)."""
+    given, size = stack("deepspeed-2024"), {"sequence_length": 32768, "microbatches": 1, "shard": "none"}
+    shape = model("llama-3.1-8b")
+    whole = memory(shape, given, **size).stages[0]["activations_bytes"] / 2**30
+    assert whole == pytest.approx(224, rel=0.25)
+    s = setting(shape, given, Parallelism(), Training(sequence_length=32768))
+    assert 32 * sum(kept(s, "full").values()) == 8 * 2**30
+
+
+def test_experts_and_latent_attention_under_full_recompute():
+    """Megatron-LM pull request 6311: DeepSeek-V3 cut to 14 layers, 68.7 GB without and 60.2 GB with recompute."""
+    shape = replace(model("deepseek-v3"), layers=14)
+    given = stack("megatron-core-2025")
+    none, full = (
+        memory(
+            shape,
+            given,
+            pipeline=4,
+            data=16,
+            expert=16,
+            microbatches=16,
+            recompute=Recompute(kind=kind),
+        ).allocated_bytes
+        for kind in ("none", "full")
+    )
+    assert none == pytest.approx(68.7e9, rel=0.15)
+    assert 0.80 < full / none < 0.97

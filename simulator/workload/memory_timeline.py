@@ -1,0 +1,48 @@
+"""Memory of one stage over a step: what is allocated while each of its tasks runs and after it.
+
+The tasks may come from the schedule or from the clock, each in the order in which it ran; the largest value is the
+peak of the stage either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from simulator.units import Bytes
+from simulator.workload.holdings import played
+from simulator.workload.layout import Chunk
+from simulator.workload.schedules import Task
+from simulator.workload.stage_peak import during, sizes, still, waiting
+from simulator.workload.stages import Case, by_stage
+
+
+class Allocation(NamedTuple):
+    """Allocated bytes of a stage while `task` runs, at most, and once it is done."""
+
+    task: Task
+    during: Bytes
+    after: Bytes
+
+
+def allocations(
+    case: Case, chunks: Sequence[Chunk], stage: int, tasks: Iterable[Task] | None = None
+) -> tuple[Allocation, ...]:
+    """Return the allocated bytes of `stage` task by task, in the order of its schedule unless `tasks` are given."""
+    schedule, pipeline = case.parallelism.schedule, case.parallelism.pipeline
+    held = by_stage(case, chunks)[stage]
+    size, base = sizes(case, held), sum(still(case, held).values()) - case.stack.process_overhead
+    order = schedule.tasks(stage, pipeline, case.microbatches) if tasks is None else tasks
+    result = []
+    for task, moment in played(order, schedule.chunks_per_stage):
+        moving = waiting(size, moment) + sum(n * kept for n, kept in zip(moment.counts, size.kept, strict=True))
+        after = base + moving
+        if task.phase in "BW":
+            own = size.kept[task.chunk]
+            loss = size.head.waiting if task.phase == "B" else size.head.delayed
+            after -= own + (loss if size.heads[task.chunk] else 0.0)
+        elif task.phase == "I" and size.heads[task.chunk]:
+            after += size.head.delayed - size.head.waiting
+        peak = base + (moving if task.phase == "W" else sum(during(size, moment)))
+        result.append(Allocation(task, peak, after))
+    return tuple(result)
