@@ -32,7 +32,7 @@ Families = Annotated[
 ]
 Without = Annotated[
     list[str] | None,
-    typer.Option("--without", metavar="TERM", help="Switch a term of the physics off; may be repeated."),
+    typer.Option("--without", metavar="TERM", help="Switch a term off, such as recompute; may be repeated."),
 ]
 
 
@@ -58,12 +58,13 @@ def command(
       foretrain validate --without recompute
     """
     from simulator.validation import files as tables
-    from simulator.validation import lines, summary
+    from simulator.validation import lines, summary, terms
     from simulator.validation.workers import processors
 
+    off = terms.known(without or ())
     read = [tables.read(path) for path in files or tables.shipped()]
     with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
-        found = tables.lines(read, Predict(frozenset(without or ())), families or (), workers=processors())
+        found = tables.lines(read, Predict(off), families or (), workers=processors())
     if plot is not None:
         _draw(found, plot)
     if as_csv:
