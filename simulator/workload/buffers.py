@@ -26,10 +26,10 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     ends = embedding * end_parameters(model, p.tensor, False) + head * end_parameters(model, p.tensor, True)
     reduced = states.WIDTH[stack.gradient_reduce]
     unsharded = stack.keep_unsharded and p.pipeline > 1
-    if shares > 1 and level == "parameters" and not unsharded:
-        total += ((1 + stack.prefetch) * unit + ends) * width.compute + unit * (s.value + reduced)
-    elif shares > 1 and level == "gradients":
+    if shares > 1 and level in ("gradients", "parameters"):
         total += unit * (s.value + reduced)
+        if level == "parameters" and not unsharded:
+            total += ((1 + stack.prefetch) * unit + ends) * width.compute
     elif not stack.gradient_accumulation_fusion:
         total += s.value * model.hidden * max(model.ffn, 1) / p.tensor
     if p.pipeline > 1:
