@@ -21,6 +21,8 @@ DRAWN = ("forward", "recompute", "backward", "input-gradient", "weight-gradient"
 """Kinds that fill a stage's row, in the order of the legend; what runs beside compute is left to the trace."""
 COMPUTE, BESIDE = "compute", "data"
 """Streams that are drawn: what a stage computes, and below it as a strip what runs beside it."""
+FEWEST = 2
+"""Rows that there is room for, so that one stage is not a wall."""
 DENSE = 600
 """Spans from which they are drawn as an image, without outlines and numbers."""
 LABELLED = 0.011
@@ -38,7 +40,7 @@ def kind(span: Span) -> str:
 
 
 def draw(result: Result, axes: Axes) -> Axes:
-    """Draw a row for each stage; what is left blank is the bubble."""
+    """Draw a row for each stage; what stays grey is the bubble."""
     rows = _rows(result.spans)
     end = max((span.start + span.duration for spans in rows.values() for span in spans), default=0.0)
     scale, unit = (1e3, "ms") if end < 1.0 else (1.0, "s")
@@ -47,6 +49,7 @@ def draw(result: Result, axes: Axes) -> Axes:
     for stage, spans in rows.items():
         for span in spans:
             bars[kind(span)].append((stage, span))
+    axes.barh(list(rows), [end * scale] * len(rows), height=0.84, color=colours.FAINT, linewidth=0)
     strip = any(_beside(span) for spans in rows.values() for span in spans)
     for name in (name for name in DRAWN if name in bars):
         _boxes(axes, name, bars[name], scale, dense=dense, strip=strip)
@@ -54,11 +57,11 @@ def draw(result: Result, axes: Axes) -> Axes:
         _microbatches(axes, rows, end, scale)
     last = max(rows, default=0)
     axes.set_xlim(0, max(end * scale, 1e-9))
-    axes.set_ylim(last + 0.5, -0.5)
+    room = max(FEWEST - last - 1, 0) / 2
+    axes.set_ylim(last + 0.5 + room, -0.5 - room)
     axes.set_yticks(range(last + 1) if last < 24 else range(0, last + 1, 4))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.set_facecolor(colours.FAINT)
     chunks = "; paler is every second chunk" if any(_chunk(span) for spans in rows.values() for span in spans) else ""
     beside = "; the strip below runs beside compute" if strip else ""
     axes.set_xlabel(f"time in the step ({unit}), one pipeline; grey is the bubble{chunks}{beside}")
@@ -136,4 +139,6 @@ def _microbatches(axes: Axes, rows: dict[int, list[Span]], end: float, scale: fl
 
 def _title(result: Result) -> str:
     bubble, time = result.step.parts_s.get("bubble", 0.0), result.step.time_s
-    return f"The bubble takes {percent(bubble / time)} of a step of {duration(time)}" if time else "One step"
+    if bubble <= 0:
+        return f"A step of {duration(time)}, without a bubble"
+    return f"The bubble takes {percent(bubble / time)} of a step of {duration(time)}"
