@@ -28,6 +28,7 @@ from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.reliability.checkpointing.never import Never
 from simulator.reliability.checkpointing.plan import SavePlan, save_plan
+from simulator.reliability.durations.base import Duration
 from simulator.reliability.durations.draw import coin, draws
 from simulator.reliability.durations.exponential import ExponentialDuration
 from simulator.reliability.failures.calendar import Calendar
@@ -116,7 +117,7 @@ def _one(run: RunInput, saves: SavePlan, stream: Stream, record: bool) -> Outcom
         replicas=Replicas(elastic, units["host"], stream) if elastic else None,
         faults=Faults(run.step_factor, 1 / (1 - elastic.overhead) if elastic else 1.0),
         ledger=Ledger(record),
-        stops=_stops(run.failures, stream),
+        stops=_stops(run, stream),
         evaluations=_evaluations(run),
         revise=_reviser(run, saves),
     )
@@ -155,15 +156,15 @@ def _outcome(job: Job, makes_progress: bool) -> Outcome:
     )
 
 
-def _stops(failures: Failures, stream: Stream) -> Stops:
-    planned = failures.planned
+def _stops(run: RunInput, stream: Stream) -> Stops:
+    planned = run.failures.planned
     if isinstance(planned, Planned):
-        return Stops(_random_stops(planned, stream), planned.merge)
+        return Stops(_random_stops(planned, planned.time or run.recovery.restart, stream), planned.merge)
     return Stops(iter(sorted((stop.at, stop.time) for stop in planned or ())), 0.0)
 
 
-def _random_stops(planned: Planned, stream: Stream) -> Iterator[tuple[Seconds, Seconds]]:
-    lengths = draws(planned.time, lambda: stream("planned time"))
+def _random_stops(planned: Planned, time: Duration, stream: Stream) -> Iterator[tuple[Seconds, Seconds]]:
+    lengths = draws(time, lambda: stream("planned time"))
     gaps = draws(ExponentialDuration(mean=planned.every), lambda: stream("planned"))
     yield from zip(accumulate(gaps), lengths, strict=False)
 

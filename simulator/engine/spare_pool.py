@@ -58,7 +58,7 @@ class SparePool:
 
     def _back(self, event: simpy.Event) -> None:
         self.count(self._environment.now)
-        self.out -= event.value
+        self.out -= event.value or 0
         if self._next_back is not None:
             self._next_back.succeed()
             self._next_back = None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from simulator.reliability.durations.base import Duration
-from simulator.reliability.durations.fixed import Fixed
 from simulator.reliability.failures.base import Cause
 from simulator.units import Count, Number, Seconds, Share
 
@@ -47,7 +46,8 @@ class Planned:
 
     every: Seconds
     """Mean time between stops, on the clock of the exposure; drawn without memory."""
-    time: Duration = field(default_factory=lambda: Fixed(time=480.0))
+    time: Duration | None = None
+    """Length of a stop; as long as a restart where left out."""
     merge: Seconds = 0.0
     """A stop that is due within this time of a failure is done during that recovery."""
 

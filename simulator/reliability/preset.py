@@ -6,10 +6,9 @@ of a job that is up 94.5% of the time are 1/0.945 = 1.058 times as dense there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from simulator.reliability.durations.base import Duration
-from simulator.reliability.durations.fixed import Fixed
 from simulator.reliability.failures.base import Cause, Effect, Unit
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.fleet import Exposure, Planned
@@ -34,7 +33,8 @@ class Counted:
 @dataclass(frozen=True, kw_only=True)
 class CountedStops:
     count: Number
-    time: Duration = field(default_factory=lambda: Fixed(time=480.0))
+    time: Duration | None = None
+    """Length of a stop; as long as a restart where left out."""
 
 
 @dataclass(frozen=True, kw_only=True)

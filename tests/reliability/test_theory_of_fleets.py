@@ -125,4 +125,4 @@ def test_bytes_over_bandwidth():
     assert load_time(5.29e12, 2e12) == pytest.approx(2.65, rel=0.01)
     assert load_time(5.29e12, 7e12) == pytest.approx(0.756, rel=0.01)
     assert save_overhead(3 * HOUR, 40.0) == pytest.approx(0.0037, abs=5e-5)
-    assert 90 * 24 / 3 * 40 == pytest.approx(8 * HOUR)
+    assert save_overhead(3 * HOUR, 40.0) * 90 * DAY == pytest.approx(8 * HOUR)
