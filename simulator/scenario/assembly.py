@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, replace
 from dataclasses import fields as fields_of
 from functools import lru_cache
@@ -13,7 +13,7 @@ from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
 from simulator.scenario.entries import name_of, without_left, written_out
-from simulator.scenario.mistakes import did_you_mean
+from simulator.scenario.mistakes import Mistakes, did_you_mean
 from simulator.scenario.reading import Reading
 from simulator.scenario.resolved import resolved
 from simulator.scenario.scenario import Scenario
@@ -26,6 +26,8 @@ from simulator.workload.stack import Stack
 GENERIC = "generic"
 CUSTOM = "custom"
 """Name of a model or stack that is written out."""
+CHECKED: dict[str, Callable[[Any, Mistakes], None]] = {"cluster": cluster.check, "search": search.check}
+"""Sections that hold more than numbers within limits."""
 NAMED = {"model": Record(Model), "stack": Record(Stack)}
 
 
@@ -104,10 +106,10 @@ def _said(data: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
         found = reading.build(field.shape, data[name], (name,))
         if found is not None:
             limits.check(field.shape, found, (name,), reading.mistakes)
+            if name in CHECKED:
+                CHECKED[name](found, reading.mistakes)
         if len(reading.mistakes) == before and found is not None:
             said[name] = found
-    if "search" in said:
-        search.check(said["search"], reading.mistakes)
     return said
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from simulator.machine.fault import Fault
 from simulator.machine.hardware import Host, Storage
 from simulator.machine.placement import Placement
+from simulator.scenario.mistakes import Mistakes
 from simulator.units import BytesPerSecond, Count
 from topologies.base import Topology
 from topologies.fat_tree import FatTree
@@ -44,6 +45,12 @@ class Cluster:
     placement: Placement
     faults: tuple[Fault, ...]
     collectives: str
+
+
+def check(section: ClusterSection, mistakes: Mistakes) -> None:
+    """Note a GPU that computes nothing."""
+    if not section.host.gpu.peak:
+        mistakes.add(("cluster", "host", "gpu", "peak"), "no precision; write {bf16: 989TFLOPS} or the like")
 
 
 def resolve(section: ClusterSection) -> Cluster:

@@ -105,6 +105,8 @@ def _try(build: Any, path: tuple[str, ...], mistakes: Mistakes) -> None:
         build()
     except (ValueError, ForetrainError, OSError) as error:
         mistakes.add(path, str(error))
+    except (ArithmeticError, LookupError):
+        mistakes.add(path, "these numbers make no network; see `foretrain schema` for what each of them counts")
 
 
 def check_elastic(recovery: Recovery, data: int, mistakes: Mistakes) -> None:

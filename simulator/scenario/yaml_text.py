@@ -53,9 +53,7 @@ class _Reader:
     def document(self) -> Any:
         start = next(self.events)
         if isinstance(next(self.events), yaml.StreamEndEvent):
-            self.stop(
-                self.place(start.start_mark), "empty; `foretrain new` writes a scenario to start from"
-            )
+            self.stop(self.place(start.start_mark), "empty; `foretrain new` writes a scenario to start from")
         content = self.node(next(self.events), 0)
         next(self.events)
         if not isinstance(more := next(self.events), yaml.StreamEndEvent):

@@ -1,0 +1,74 @@
+"""`check`, `new` and `schema` on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from simulator.cli import app
+from simulator.scenario import json_schema, read
+
+
+def run(*arguments: str, text: str | None = None):
+    return CliRunner().invoke(app, list(arguments), input=text)
+
+
+def test_new_is_valid_and_commented(tmp_path):
+    file = tmp_path / "mine.yaml"
+    assert run("new", str(file)).exit_code == 0
+    assert "# " in file.read_text()
+    assert read(file).warnings == ()
+
+
+@pytest.mark.parametrize(("model", "host", "hosts"), [("gpt-2", "dgx-a100", 1), ("mixtral-8x7b", "hgx-b200", 64)])
+def test_new_is_valid_for_any_model_and_host(model, host, hosts):
+    result = run("new", "--model", model, "--host", host, "--hosts", str(hosts))
+    assert (result.exit_code, result.stderr) == (0, "")
+    scenario = read(result.stdout)
+    assert (scenario.model_name, scenario.cluster.host_name, scenario.cluster.hosts) == (model, host, hosts)
+
+
+def test_new_overwrites_nothing(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("precious")
+    result = run("new", str(file))
+    assert (result.exit_code, file.read_text()) == (2, "precious")
+    assert "exists already" in result.stderr
+
+
+def test_new_knows_only_the_catalog():
+    result = run("new", "--model", "llama-3.1-9b")
+    assert result.exit_code == 2
+    assert "did you mean" in result.stderr
+
+
+def test_check_says_what_a_scenario_is(tmp_path):
+    result = run("check", "tutorial/1-one-host")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "tutorial/1-one-host: ok, llama-3.1-8b on 8 GPUs (1 hgx-h100), data 8\n"
+
+
+def test_check_reads_what_new_writes():
+    assert run("check", "-", text=run("new").stdout).exit_code == 0
+
+
+def test_check_tells_the_mistakes_of_every_file(tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("modle: gpt-2\n")
+    result = run("check", "tutorial/1-one-host", str(wrong), str(tmp_path / "missing.yaml"))
+    assert result.exit_code == 2
+    assert result.stdout.startswith("tutorial/1-one-host: ok")
+    assert f"{wrong}:1:1: modle: unknown key; did you mean `model`?" in result.stderr
+    assert "missing.yaml: no such file" in result.stderr
+
+
+def test_check_warns_on_stderr():
+    result = run("check", "tutorial/1-one-host", "--set", "prices.gpu_hour=$20")
+    assert result.exit_code == 0
+    assert "warning: tutorial/1-one-host: prices.gpu_hour" in result.stderr
+
+
+def test_schema_is_json():
+    assert json.loads(run("schema").stdout) == json_schema()
