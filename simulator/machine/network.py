@@ -61,7 +61,7 @@ class Network:
                     f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together"
                 )
             self.topology = topology.resolved(host.nic_bandwidth or 1.0, self.network.switch_latency)
-            self.nics, self.hosts_per_domain = host.nics, max(1, host.scale_up.domain // host.gpus)
+            self.nics, self.hosts_per_domain = host.nics, _hosts_per_domain(host, hosts)
         try:
             self.order = placement.order(hosts)
             self.fabric_hosts = placement.fabric_hosts(hosts)
@@ -192,3 +192,14 @@ class Network:
         largest = max(group.largest for group in groups)
         out = largest * (size - largest) / size
         return {bundle: load / out for bundle, load in self._exchange(groups).items()}
+
+
+def _hosts_per_domain(host: Host, hosts: int) -> int:
+    """Return the hosts of a scale-up domain that one job gets.
+
+    A cluster of several racks gives a job the largest power of two of each, 64 of 72 GPUs, so that parallel groups,
+    which are powers of two, do not straddle racks; the rest are spares (``--segment 16`` of NVIDIA's recipes for
+    four-GPU trays).
+    """
+    whole = max(1, host.scale_up.domain // host.gpus)
+    return whole if hosts <= whole else 1 << (whole.bit_length() - 1)
