@@ -51,7 +51,7 @@ class Progress:
     def follow(self, plan: SavePlan) -> None:
         """Save by `plan` from here on; its tiers are those of the plan before."""
         self.plan = plan
-        self._interval = plan.interval if plan.tiers else _NEVER
+        self._interval = min(plan.interval, _NEVER)
         self._cycle = plan.every[-1] if plan.tiers else 1
         self._paid = [0.0]
         for number in range(1, self._cycle + 1):
