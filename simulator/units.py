@@ -53,7 +53,7 @@ FACTORS: dict[str, dict[str, float]] = {
     "$/kWh": {"$/kWh": 1.0, "USD/kWh": 1.0, "$/MWh": 1e-3},
     "kg/kWh": {"g/kWh": 1e-3, "g/MWh": 1e-6, "t/MWh": 1.0},
     "share": {"": 1.0, "%": 0.01},
-    "count": {"": 1.0, "B": 1e9},
+    "count": {"": 1.0, "B": 1e9, **dict.fromkeys(("step", "steps", "token", "tokens", "sequences"), 1.0)},
     "number": {"": 1.0, "%": 0.01},
 }
 """For each unit of a field, the units that may be written and how many of the field's unit each is."""

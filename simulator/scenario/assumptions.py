@@ -52,6 +52,7 @@ def assumed(scenario: Scenario, data: Mapping[str, Any], reading: Reading) -> No
     if scenario.parallelism is not None:
         notes.section(shape(Parallelism), scenario.parallelism, written["parallelism"], ("parallelism",))
         _split(scenario, notes)
+        _group(scenario, notes)
     notes.section(shape(Training), scenario.training, _without_stall(written["training"]), ("training",))
     if scenario.model is not None and scenario.model.experts is not None:
         notes.section(shapes["moe"], scenario.moe, written["moe"], ("moe",))
@@ -90,6 +91,20 @@ def _split(scenario: Scenario, notes: _Notes) -> None:
     written = ", ".join(f"{times} x {count}" if times > 1 else str(count) for count, times in runs)
     rule = f"rule `{scenario.stack.split}` of stack {scenario.stack_name}"
     notes.add(("parallelism", "split"), f"[{written}]", f"{rule}: {sum(counts)} layers in {len(counts)} chunks")
+
+
+def _group(scenario: Scenario, notes: _Notes) -> None:
+    """Tell the rule of an interleaved schedule whose microbatches the stages do not divide."""
+    layout = scenario.parallelism
+    if (
+        layout is None
+        or getattr(layout.schedule, "group", 0) is not None
+        or not scenario.microbatches % layout.pipeline
+    ):
+        return
+    size = layout.schedule.group_size(layout.pipeline, scenario.microbatches)  # type: ignore[attr-defined]
+    rule = f"{scenario.microbatches} microbatches on {layout.pipeline} stages: the shortest that Megatron-Core accepts"
+    notes.add(("parallelism", "schedule", "group"), str(size), rule)
 
 
 def _without_stall(training: Any) -> dict[str, Any]:

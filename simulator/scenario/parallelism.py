@@ -15,6 +15,7 @@ ParallelismSection: Any = altered(
     Parallelism,
     sequence=bool,
     shard=altered(Shard, level=Literal["none", "optimizer", "gradients", "parameters"]),
+    order=Literal["tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"],
     split=tuple[Count, ...] | Literal["even", "slots", "cost"],
 )
 
@@ -29,6 +30,8 @@ def resolve(section: Any, keys: Collection[str], stack: Stack) -> tuple[Parallel
     if section.sequence is None:
         fields["sequence"] = section.tensor > 1 and stack.sequence
     shard = section.shard
+    if section.order is None:
+        fields.pop("order", None)
     fields["shard"] = Shard(
         level=(shard and shard.level) or stack.shard, replicas=shard.replicas if shard else Shard.replicas
     )

@@ -238,6 +238,23 @@ def test_a_log_of_failures_is_found_beside_the_scenario(tmp_path, minimal):
     assert Path(from_dict(minimal, folder=tmp_path).failures.causes[0].file) == tmp_path / "log.csv"
 
 
+def test_interleaving_that_does_not_divide_tells_its_rule(minimal):
+    minimal["parallelism"] = {"pipeline": 4, "schedule": {"kind": "interleaved-1f1b", "chunks": 2}}
+    assert "parallelism.schedule.group" not in assumed(from_dict(minimal))
+    scenario = from_dict(minimal, overrides=["training.global_batch=80"])
+    assert (scenario.microbatches, assumed(scenario)["parallelism.schedule.group"]) == (10, "5")
+
+
+def test_a_cause_without_a_kind_is_exponential(minimal):
+    minimal["failures"] = [{"unit": "gpu", "mtbf": "50000h"}]
+    assert from_dict(minimal).failures.causes[0].kind == "exponential"
+
+
+def test_evaluation_is_counted_in_steps(minimal):
+    minimal["training"]["evaluation"] = {"every": "1000 steps", "time": "12min"}
+    assert from_dict(minimal).training.evaluation.every == 1000
+
+
 def test_expectations_keep_what_is_given(minimal):
     minimal["expect"] = {"step.mfu": {"at_least": 0.4}, "step.time_s": {"value": 9, "within": "8%"}}
     assert from_dict(minimal).expect == {"step.mfu": {"at_least": 0.4}, "step.time_s": {"value": 9.0, "within": 0.08}}

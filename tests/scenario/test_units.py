@@ -47,6 +47,7 @@ MAGNITUDES = st.floats(min_value=0, max_value=1e30, allow_nan=False, allow_subno
         ("15.6T", "count", 15_600_000_000_000),
         ("300B", "count", 300_000_000_000),
         ("4Ki", "count", 4096),
+        ("1000 steps", "count", 1000),
         ("1e18", "count", 10**18),
         ("1.1", "number", 1.1),
         ("110%", "number", 1.1),

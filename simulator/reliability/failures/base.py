@@ -21,6 +21,8 @@ UNITS: tuple[str, ...] = get_args(Unit)
 @dataclass(frozen=True, kw_only=True)
 class Cause(ABC):
     kind: ClassVar[str]
+    default_kind: ClassVar[str] = "exponential"
+    """The kind of a cause that names none."""
     name: str = ""
     """What reports call it; kind and unit where left out."""
     unit: Unit = "gpu"
