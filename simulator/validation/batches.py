@@ -10,7 +10,7 @@ from simulator.validation.expression import InexpressibleError
 from simulator.validation.layouts import Degrees
 from simulator.validation.suites.base import Row
 
-PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4")
+PRECISIONS = ("nvfp4", "mxfp8", "fp8", "bf16", "fp16", "tf32", "fp32")
 SCALINGS = (
     (r"\bblock|sub-?channel", "block"),
     (r"current|\bcs\b|tensorwise|rowwise|dynamic", "current"),
@@ -61,7 +61,8 @@ def _pipeline_microbatch(row: Row, local_batch: int) -> int:
 
 
 def _precision(row: Row) -> dict[str, Any]:
-    kind, text = row.text("precision_name") or row.text("precision"), row.text("precision")
+    text = row.text("precision")
+    kind = row.text("precision_name") or next((name for name in PRECISIONS if name in text), text)
     if kind not in PRECISIONS:
         raise InexpressibleError(f"precision {kind!r} is not known" if kind else "the precision is not stated")
     scaling = next((name for pattern, name in SCALINGS if re.search(pattern, text)), None)

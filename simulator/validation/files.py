@@ -29,8 +29,8 @@ class Table:
 
 
 def shipped() -> tuple[Path, ...]:
-    """Return the tables that come with the program."""
-    return tuple(sorted(SHIPPED.glob("*.csv")))
+    """Return the tables that come with the program, runs first."""
+    return tuple(sorted(SHIPPED.glob("*.csv"), key=lambda path: (path.stem != "runs", path.stem)))
 
 
 def suites() -> dict[str, Suite]:

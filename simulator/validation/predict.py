@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SUITE, STEP_TIME, MEMORY, OOM = "runs", "step_time_s", "mem_gb", "oom"
 UNITS = {"GB": 1e9, "GiB": 2.0**30}
+DEFECT = "a defect of the program"
+"""How a row is noted whose prediction fails for another reason than its content; the other rows go on."""
 KINDS = {"allocated": "allocated", "active": "allocated", "reserved": "reserved", "process": "process"}
 """Kind of a row's memory -> kind predicted; active bytes are those of live tensors, as allocated ones are."""
 
@@ -44,6 +46,8 @@ def lines(row: Row, predictor: Predictor) -> Iterator[Line]:
         answers = _answers(row, scenario, prediction)
     except (InexpressibleError, ForetrainError) as error:
         notes = (" ".join(str(error).split()),)
+    except Exception as error:
+        notes = (f"{DEFECT}: {type(error).__name__}: {error}",)
     for quantity, unit, measured in measurements(row):
         yield Line(
             suite=SUITE,

@@ -11,6 +11,8 @@ from simulator.validation import phrases, rules
 from simulator.validation.suites.base import Row
 
 GENERIC = "generic"
+NEWEST = 2100
+"""The year of a row that states none: the newest entry of its framework."""
 META = "meta"
 UNFUSED = "unfused"
 EAGER = "-eager"
@@ -51,7 +53,7 @@ class Claim(NamedTuple):
 
 def stack(row: Row) -> Choice:
     """Return the stack section of the row."""
-    framework, year = row.text("stack"), row.whole("year") or 0
+    framework, year = row.text("stack"), row.whole("year") or NEWEST
     entry, notes = nearest(framework, year)
     text = "; ".join((row.text("precision"), row.text("overlap"), row.text("notes")))
     name, layers = _layers(entry, phrases.compiled(text), row.text("precision_name"))

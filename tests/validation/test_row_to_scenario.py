@@ -238,6 +238,10 @@ def test_the_nearest_year_stands_in_and_says_so() -> None:
     assert "stack megatron-bridge-2025: nearest to megatron-bridge 2024" in said.notes
 
 
+def test_a_row_without_a_year_ran_on_the_newest_entry() -> None:
+    assert scenario(stack="megatron", year="")["stack"]["base"] == "megatron-core-2025"
+
+
 def test_an_unknown_framework_is_the_generic_stack_and_says_so() -> None:
     said = expression(row(stack="homemade"))
     assert said.scenarios[0]["stack"]["base"] == "generic"
@@ -407,6 +411,11 @@ def test_recompute_left_out_is_the_stacks() -> None:
 )
 def test_fp8_names_its_scaling_where_the_source_does(text: str, precision: object) -> None:
     assert scenario(precision_name="fp8", precision=text)["training"]["precision"] == precision
+
+
+def test_a_precision_without_a_normalised_name_is_found_in_the_text() -> None:
+    text = {"precision_name": "", "precision": "mxfp8 (cublas)"}
+    assert scenario(**text)["training"]["precision"] == "mxfp8"
 
 
 # The model.
