@@ -12,7 +12,8 @@ from simulator.scenario import calibration, cluster, failures, limits, paralleli
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
-from simulator.scenario.entries import name_of, without_left, written_out
+from simulator.scenario.entries import name_of, written_out
+from simulator.scenario.merging import without_left
 from simulator.scenario.mistakes import Mistakes, did_you_mean
 from simulator.scenario.reading import Reading
 from simulator.scenario.resolved import resolved

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.scenario import yaml_text
+from simulator.scenario.beside import read_file
 from simulator.scenario.document import plain
-from simulator.scenario.entries import read_file
 from simulator.scenario.reading import Reading
 
 PATH = ("calibration",)

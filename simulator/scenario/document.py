@@ -71,6 +71,12 @@ def placed(data: Any, place: Place | None) -> Any:
     return made
 
 
+def at(data: Any, place: Place | None) -> Any:
+    """Return `data`, standing at `place`."""
+    data.place = place
+    return data
+
+
 def plain(data: Any) -> Any:
     """Return `data` as plain mappings, lists and text."""
     if isinstance(data, dict):

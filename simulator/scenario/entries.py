@@ -6,20 +6,19 @@ A name is looked up, never a path. What is written beside `base` is laid over th
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from simulator import catalog
 from simulator.errors import ScenarioError
-from simulator.scenario.document import Failed, Items, Keys, Left, Place, Table, Word, placed
-from simulator.scenario.mistakes import did_you_mean
+from simulator.scenario.beside import located, read_file
+from simulator.scenario.document import Failed, Items, Keys, Left, Table, at, placed
+from simulator.scenario.merging import laid_over, without_left
 from simulator.scenario.reading import Reading
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Record, Shape, Text, forms
 from simulator.scenario.shorthand import CATALOG_KIND, expanded
 from simulator.workload.model import Model
-
-LARGEST_CONFIG = 1_000_000
 
 
 def written_out(wanted: Shape, data: Any, path: Keys, reading: Reading) -> Any:
@@ -42,24 +41,13 @@ def written_out(wanted: Shape, data: Any, path: Keys, reading: Reading) -> Any:
         case Listing(items) if isinstance(data, list):
             shapes = [items[min(index, len(items) - 1)] for index in range(len(data))]
             pairs = enumerate(zip(shapes, data, strict=True))
-            return _at(Items(written_out(each, item, (*path, i), reading) for i, (each, item) in pairs), place)
+            return at(Items(written_out(each, item, (*path, i), reading) for i, (each, item) in pairs), place)
         case Named(values) if isinstance(data, dict):
             kept = {key: value for key, value in data.items() if not isinstance(value, Left)}
-            return _at(
+            return at(
                 Table({key: written_out(values, value, (*path, key), reading) for key, value in kept.items()}), place
             )
     return without_left(data)
-
-
-def without_left(data: Any) -> Any:
-    """Return `data` without keys that are ``null``."""
-    place = getattr(data, "place", None)
-    if isinstance(data, dict):
-        kept = {key: without_left(value) for key, value in data.items() if not isinstance(value, Left)}
-        return _at(Table(kept), place)
-    if isinstance(data, list):
-        return _at(Items(without_left(item) for item in data), place)
-    return data
 
 
 def name_of(wanted: Record, data: Any, reading: Reading) -> str | None:
@@ -73,37 +61,6 @@ def name_of(wanted: Record, data: Any, reading: Reading) -> str | None:
         return None
 
 
-def laid_over(wanted: Shape | None, base: Any, over: Any) -> Any:
-    """Return `base` changed by `over`, mapping by mapping; both stand where `wanted` belongs."""
-    if not isinstance(over, dict):
-        return over
-    base = expanded(wanted, base) if wanted else base
-    if not isinstance(base, dict) or ("kind" in over and over["kind"] != base.get("kind")):
-        return over
-    merged = Table(base)
-    for key, value in over.items():
-        old = merged.pop(key, None)
-        merged[key] = value if old is None else laid_over(below(wanted, key, base), old, value)
-    return _at(merged, getattr(over, "place", None))
-
-
-def below(wanted: Shape | None, key: str | int, data: Any) -> Shape | None:
-    """Return the shape of what stands under `key` of `data`, which has the shape `wanted`."""
-    match wanted:
-        case Either():
-            form = "list" if isinstance(data, list) else "mapping"
-            return below(forms(wanted).get(form, (None,))[0], key, data)
-        case Kinds():
-            return below(wanted.record(str(data.get("kind"))) if isinstance(data, dict) else None, key, data)
-        case Record():
-            return wanted.fields[str(key)].shape if key in wanted.fields else None
-        case Listing(items):
-            return items[min(key, len(items) - 1)] if isinstance(key, int) else None
-        case Named(values):
-            return values
-    return None
-
-
 def _fields(record: Record, data: Mapping[Any, Any], path: Keys, reading: Reading) -> Table:
     table = Table()
     table.place = getattr(data, "place", None)
@@ -114,7 +71,7 @@ def _fields(record: Record, data: Mapping[Any, Any], path: Keys, reading: Readin
         if field is None:
             table[key] = without_left(value)
         elif key == "file" and isinstance(field.shape, Text) and isinstance(value, str):
-            table[key] = _file(value, (*path, key), reading)
+            table[key] = located(value, (*path, key), reading)
         else:
             table[key] = written_out(field.shape, value, (*path, key), reading)
     return table
@@ -125,7 +82,7 @@ def _entry(record: Record, data: Any, path: Keys, reading: Reading) -> Any:
     place = getattr(data, "place", None)
     at_base = (*path, "base") if isinstance(data, dict) else path
     if isinstance(data, str) and data:
-        data = _at(Table({"base": data}), place)
+        data = at(Table({"base": data}), place)
     if not isinstance(data, dict):
         return data
     rest = Table({key: value for key, value in data.items() if key not in ("base", "huggingface")})
@@ -154,9 +111,19 @@ def _looked_up(record: Record, name: Any, path: Keys, reading: Reading) -> Table
         reading.mistakes.add(path, unknown(kind, name, error.suggestions))
         return None
     known = {key: value for key, value in entry.items() if key in record.fields}
+    if reading.catalogs:
+        _doubt(record, found, entry, path, reading)
     if "name" in record.fields:
         known["name"] = found
     return placed(known, getattr(name, "place", None))
+
+
+def _doubt(record: Record, name: str, entry: Mapping[str, Any], path: Keys, reading: Reading) -> None:
+    """Note a key of an entry that is none of the class's and looks like one that is missing: a slip of the finger."""
+    missing = [field for field in record.fields if field not in entry]
+    for key in entry:
+        if key not in record.fields and (close := difflib.get_close_matches(key, missing, n=1, cutoff=0.85)):
+            reading.mistakes.add(path, f"entry `{name}` of the catalog: unknown key {key}; did you mean `{close[0]}`?")
 
 
 def unknown(kind: str, name: str, suggestions: Any) -> str:
@@ -180,45 +147,3 @@ def _config(name: Any, path: Keys, reading: Reading) -> Table | None:
     except (ScenarioError, ValueError, KeyError) as error:
         reading.mistakes.add(path, f"{name}: {error}")
         return None
-
-
-def read_file(name: Any, path: Keys, reading: Reading) -> str | None:
-    """Return the text of the file that `name` means from the scenario's folder, or None and note what is wrong."""
-    if not isinstance(name, str) or not name:
-        reading.mistakes.add(path, "the name of a file belongs here")
-        return None
-    file = Path(_file(name, path, reading))
-    if not file.is_file():
-        return None
-    try:
-        if file.stat().st_size > LARGEST_CONFIG:
-            reading.mistakes.add(path, f"`{name}` is larger than {LARGEST_CONFIG} bytes")
-            return None
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reading.mistakes.add(path, f"`{name}` cannot be read: {error}")
-        return None
-
-
-def _file(name: str, path: Keys, reading: Reading) -> Word:
-    """Return the path of a file that is named from the scenario's folder."""
-    file = reading.folder / name
-    if name and not file.is_file():
-        near = did_you_mean(file.name, sorted(item.name for item in _siblings(file)) or [""])
-        hint = f"; {near}" if near.startswith("did") else "; it is looked for beside the scenario"
-        reading.mistakes.add(path, f"no file `{name[:80]}`{hint}")
-    word = Word(file)
-    word.place = getattr(name, "place", None)
-    return word
-
-
-def _siblings(file: Path) -> list[Path]:
-    try:
-        return [item for _, item in zip(range(1000), file.parent.iterdir(), strict=False)]
-    except OSError:
-        return []
-
-
-def _at(data: Any, place: Place | None) -> Any:
-    data.place = place
-    return data

@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.scenario import yaml_text
 from simulator.scenario.document import Place, Table, Word
-from simulator.scenario.entries import below
+from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.shape import Shape
 from simulator.scenario.shorthand import expanded
