@@ -28,6 +28,7 @@ class ClusterSection:
     storage: Storage | None = None
     """Checkpoint storage as the whole cluster sees it; 1 GB/s a host where left out."""
     placement: Placement = field(default_factory=Placement)
+    """Which hosts of the fabric the job uses, and in which order."""
     faults: tuple[Fault, ...] = ()
     """What is slow or dead from the start."""
     collectives: str = "auto"

@@ -30,6 +30,7 @@ class PricesSection:
     pue: Number | None = None
     """Power of the building over power of the machines."""
     carbon: KilogramsPerKilowattHour | None = None
+    """CO2 of the electricity."""
 
 
 @dataclass(frozen=True, kw_only=True)

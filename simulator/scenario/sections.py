@@ -39,14 +39,19 @@ class Sections:
     model: Model | None = None
     """A name of the catalog, `base` with changes, `huggingface` with a config.json, or every key."""
     cluster: ClusterSection
+    """The machines and what joins them."""
     stack: Stack | None = None
     """The software: a name of the catalog, or `base` with changes; `generic` where left out."""
     parallelism: ParallelismSection | None = None
     """How the model is split; the data axis is gpus / (tensor x pipeline x context)."""
     training: TrainingSection
+    """How long and with which batches, formats and optimizer; one of tokens, steps and duration says how long."""
     moe: Moe = field(default_factory=Moe)
+    """How evenly tokens go to experts."""
     jitter: Jitter = field(default_factory=Jitter)
+    """How much GPUs, steps and hosts differ; not at all where left out."""
     targets: Targets = field(default_factory=Targets)
+    """What the run must not exceed; the result gives the probability that it does."""
     failures: FailuresSection = field(default_factory=FailuresSection)
     """A preset's name, a list of causes, or keys; none where left out."""
     checkpoint: CheckpointPolicy = field(default_factory=YoungDaly)
@@ -54,12 +59,15 @@ class Sections:
     recovery: Recovery = field(default_factory=Restart)
     """What is done about a failure."""
     prices: PricesSection = field(default_factory=PricesSection)
+    """An entry of the catalog, or keys; what is left out is the catalog's."""
     search: Search = field(default_factory=Search)
+    """The values that `foretrain layouts` tries, a list an axis; an axis left out takes every valid value."""
     calibration: str | Mapping[str, Any] | None = None
     """A file that `foretrain calibrate` wrote."""
     runs: Count = 200
     """Simulated runs for the distributions."""
     seed: Count = 0
+    """Of the random streams; the same seed gives the same bytes."""
 
 
 SHAPES = fields(Sections)

@@ -12,3 +12,4 @@ class Targets:
     deadline: Seconds | None = None
     """Wall clock of the whole run."""
     budget: Dollars | None = None
+    """Dollars of the whole run."""

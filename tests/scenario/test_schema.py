@@ -11,6 +11,7 @@ import yaml
 
 from simulator import shipped
 from simulator.scenario import json_schema, read
+from simulator.scenario.reference import page
 
 COMMITTED = Path(__file__).parents[2] / "docs/reference/scenario.schema.json"
 SHIPPED = sorted(shipped.folder().rglob("*.yaml"))
@@ -43,6 +44,10 @@ def accepts(schema: dict[str, Any], data: Any) -> bool:
     if isinstance(data, list):
         return all(accepts(schema.get("items", {}), item) for item in data)
     return True
+
+
+def test_the_reference_page_is_current():
+    assert COMMITTED.with_name("scenario.md").read_text() == page(), "write simulator.scenario.reference.page() to it"
 
 
 def test_the_committed_schema_is_current():
