@@ -14,12 +14,13 @@ TABLES = {path.stem: path for path in files.shipped()}
 NO_DIMENSIONS = "the dimensions of the model are not stated"
 
 
-def test_the_tables_are_of_five_kinds() -> None:
+def test_the_tables_are_of_six_kinds() -> None:
     assert {name: files.read(path).suite.kind for name, path in TABLES.items()} == {
         "attention": "attention",
         "collectives": "collectives",
         "gemm": "gemm",
         "memory_bound": "memory-bound",
+        "reliability_cases": "reliability",
         "runs": "runs",
     }
 

@@ -8,8 +8,6 @@ from typing import ClassVar
 from simulator.validation.lines import Line
 from simulator.validation.suites.base import Predictor, Row, Suite
 
-REASON = "its inputs are words, not numbers; tests/reliability holds the cases one by one"
-
 
 class Reliability(Suite):
     kind: ClassVar[str] = "reliability"
@@ -20,15 +18,22 @@ class Reliability(Suite):
         return row.text("kind")
 
     def lines(self, rows: Sequence[Row], predictor: Predictor, workers: int = 1) -> tuple[Line, ...]:
+        from simulator.validation.reliability import evaluate
+
         return tuple(
             Line(
                 suite=self.kind,
-                id=row.text("id"),
+                id=case.id,
                 family=self.family(row),
-                quantity="case",
+                scored=self.family(row) != "out of sample",
+                quantity=case.quantity,
                 unit="1",
-                measured=None,
-                note=REASON,
+                measured=case.measured,
+                predicted=case.predicted,
+                low=None if case.predicted is None else case.predicted - case.tolerance,
+                high=None if case.predicted is None else case.predicted + case.tolerance,
+                note=case.note,
             )
             for row in rows
+            for case in evaluate([row.texts])
         )

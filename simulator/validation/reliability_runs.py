@@ -1,0 +1,158 @@
+"""Simulated cases of failures and checkpoints: a few numbers -> runs -> what they came to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from statistics import fmean
+
+from simulator.engine.outcome import Outcome
+from simulator.engine.run import RunInput, simulate
+from simulator.errors import ScenarioError
+from simulator.reliability.checkpointing.fixed import FixedInterval
+from simulator.reliability.checkpointing.tier import Tier
+from simulator.reliability.durations.fixed import Fixed
+from simulator.reliability.failures.base import Cause
+from simulator.reliability.failures.exponential import Exponential
+from simulator.reliability.failures.scripted import Scripted
+from simulator.reliability.failures.weibull import Weibull
+from simulator.reliability.fleet import Failures
+from simulator.reliability.recovery.base import Recovery
+from simulator.reliability.recovery.elastic import Elastic
+from simulator.reliability.recovery.restart import Restart
+from simulator.units import Seconds
+
+GPUS_PER_HOST = 8
+SEED = 7
+_EVENTS = 20_000
+"""Interruptions that a case is averaged over."""
+
+
+class Numbers:
+    """The inputs of a case, numbers unless asked for as words."""
+
+    def __init__(self, inputs: Mapping[str, str]) -> None:
+        self.words = inputs
+
+    def __call__(self, name: str, default: float | None = None) -> float:
+        if name in self.words:
+            return float(self.words[name])
+        if default is None:
+            raise ScenarioError(f"a case of this model needs {name}")
+        return default
+
+
+def simulated(model: str, inputs: Mapping[str, str]) -> dict[str, float]:
+    """Return the quantities of a simulated case."""
+    if model not in MODELS:
+        raise ScenarioError(f"no model of failures is named {model!r}")
+    return MODELS[model](Numbers(inputs))
+
+
+def preset_run(given: Numbers) -> dict[str, float]:
+    """Runs of so much wall clock under a preset, restarts lognormal as in its defaults."""
+    from simulator.scenario import from_dict
+
+    gpus = int(given("gpus"))
+    scenario = from_dict(
+        {
+            "version": "1",
+            "name": "case",
+            "cluster": {"host": "hgx-h100", "hosts": str(gpus // GPUS_PER_HOST)},
+            "training": {"steps": "1", "step_time": "1s"},
+            "failures": {"preset": given.words["preset"]},
+        }
+    )
+    run = RunInput(
+        work=math.inf,
+        until=given("wall"),
+        units=_units(gpus // GPUS_PER_HOST),
+        failures=scenario.failures,
+        checkpoint=FixedInterval(interval=given("interval"), stall=given("stall")),
+        recovery=_restart(given),
+    )
+    outcomes = simulate(run, SEED, int(given("runs", 200)))
+    found = _quantities(outcomes)
+    total = sum(outcome.unexpected for outcome in outcomes)
+    for name in outcomes[0].interruptions:
+        found[f"share of {name}"] = sum(outcome.interruptions[name] for outcome in outcomes) / total
+    return found
+
+
+def job_run(given: Numbers) -> dict[str, float]:
+    """One kind of failure, of the job or of its hosts, on the clock of the wall."""
+    hosts = int(given("hosts", 1))
+    cause = _cause(given)
+    rate = cause.rate(hosts if cause.unit == "host" else 1)
+    recovery = _elastic(given) if "replicas" in given.words else _restart(given)
+    run = RunInput(
+        work=given("work", _EVENTS / rate),
+        units=_units(hosts),
+        failures=Failures(causes=(cause,), exposure="uptime" if given.words.get("exposure") == "uptime" else "wall"),
+        checkpoint=_checkpoint(given),
+        recovery=recovery,
+        spares=int(given("spares")) if "spares" in given.words else None,
+    )
+    return _quantities(simulate(run, SEED, int(given("runs", 1))))
+
+
+def _cause(given: Numbers) -> Cause:
+    if "every" in given.words:
+        return Scripted(unit="host", every=given("every"))
+    if "shape" in given.words:
+        return Weibull(unit="job", mtbf=given("mtbf"), shape=given("shape"), age="new")
+    return Exponential(unit="host" if "hosts" in given.words else "job", mtbf=given("mtbf"))
+
+
+def _checkpoint(given: Numbers) -> FixedInterval:
+    if "far" in given.words:
+        near = Tier(
+            interval=given("near"),
+            stall=given("near_stall"),
+            load=given("near_recovery"),
+            survives=given("survives"),
+        )
+        far = Tier(interval=given("far"), stall=given("far_stall"), load=given("far_recovery"))
+        return FixedInterval(interval=near.interval, tiers=(near, far))
+    lag: Seconds = given("lag", 0.0)
+    return FixedInterval(
+        interval=given("interval", 1.0), stall=given("stall", 0.0), mode="async" if lag else "blocking", persist=lag
+    )
+
+
+def _restart(given: Numbers) -> Recovery:
+    repair = Fixed(time=given("repair")) if "repair" in given.words else None
+    if "restart_cv" in given.words:
+        from simulator.reliability.durations.lognormal import LognormalDuration
+
+        times = LognormalDuration(mean=given("recovery"), cv=given("restart_cv"))
+        return Restart(detect=Fixed(time=given("downtime", 0.0)), restart=times, repair=repair)
+    return Restart(detect=Fixed(time=given("downtime", 0.0)), restart=Fixed(time=given("recovery", 0.0)), repair=repair)
+
+
+def _elastic(given: Numbers) -> Recovery:
+    return Elastic(
+        replicas=int(given("replicas")),
+        stall=Fixed(time=given("elastic_stall")),
+        replace=Fixed(time=given("degraded")),
+    )
+
+
+def _units(hosts: int) -> dict[str, int]:
+    return {"gpu": GPUS_PER_HOST * hosts, "nic": GPUS_PER_HOST * hosts, "host": hosts}
+
+
+def _quantities(outcomes: tuple[Outcome, ...]) -> dict[str, float]:
+    wall = sum(outcome.wall_clock for outcome in outcomes)
+    return {
+        "completion_s": wall / len(outcomes),
+        "efficiency": sum(outcome.parts["train"] for outcome in outcomes) / wall,
+        "goodput": fmean(outcome.goodput for outcome in outcomes),
+        "waiting_share": sum(outcome.parts["wait"] for outcome in outcomes) / wall,
+        "unexpected": fmean(outcome.unexpected for outcome in outcomes),
+        "planned": fmean(outcome.planned for outcome in outcomes),
+        "mtbf_s": wall / max(sum(outcome.unexpected for outcome in outcomes), 1),
+    }
+
+
+MODELS: dict[str, Callable[[Numbers], dict[str, float]]] = {"preset run": preset_run, "job run": job_run}
