@@ -1,0 +1,85 @@
+"""A sweep for a terminal: the best point in a line, a row a point, and why points cannot be run."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from simulator.report import table
+from simulator.report.columns import fitting
+from simulator.studies.columns import INFEASIBLE
+from simulator.studies.metrics import head, label, larger_is_better, text
+from simulator.studies.sweep import names, ranked
+from simulator.studies.vary import Axis
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_ROWS = 60
+MOST_REASONS = 12
+WORDS = {"fits": "", None: ""}
+
+
+def write(
+    rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metrics: Sequence[str], console: Console | None = None
+) -> str:
+    """Return the study as text; of long studies the first rows, the rest are for ``--csv``."""
+    several = len({row["scenario"] for row in rows}) > 1
+    shown = [metric for metric in metrics if any(row.get(metric) is not None for row in rows)]
+    short = names(axes)
+    heads = [*(["scenario"] if several else []), *short.values()]
+    cells = [[*([row["scenario"]] if several else []), *(row[key] for key in short)] for row in rows[:MOST_ROWS]]
+    words = [_word(row) for row in rows[:MOST_ROWS]]
+    last = [("", words)] if any(words) else []
+    figures = [(head(metric), [text(metric, row.get(metric)) for row in rows[:MOST_ROWS]]) for metric in shown]
+    for name, column in [*fitting(heads, cells, figures, last), *last]:
+        heads.append(name)
+        cells = [[*line, cell] for line, cell in zip(cells, column, strict=True)]
+    blocks = [textwrap.fill(answer(rows, axes, shown), 79), "", table.write(heads, cells, console).rstrip("\n")]
+    if len(rows) > MOST_ROWS:
+        blocks.append(f"... and {len(rows) - MOST_ROWS:,} more rows; --csv prints them all")
+    return "\n".join([*blocks, *_reasons(rows)]) + "\n"
+
+
+def answer(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], shown: Sequence[str]) -> str:
+    """Return which point is the best in the first figure, and by how much over the worst."""
+    metric = shown[0] if shown else "step_time_s"
+    order = ranked(list(rows), metric)
+    if not order:
+        return f"None of {len(rows):,} points can be run."
+    best, worst = order[0], order[-1]
+    word = "highest" if larger_is_better(metric) else "lowest"
+    said = f"{word} {label(metric)}: {text(metric, best[metric])} with {_named(best, axes, rows)}"
+    if worst[metric] != best[metric]:
+        said += f"; the {'lowest' if larger_is_better(metric) else 'highest'} is {text(metric, worst[metric])}"
+    rest = len(rows) - len(order)
+    return f"{said[0].upper()}{said[1:]}." + (f" {rest:,} of {len(rows):,} points cannot be run." if rest else "")
+
+
+def _named(row: dict[str, Any], axes: Sequence[Axis], rows: Sequence[dict[str, Any]]) -> str:
+    words = [f"{name} {row[key]}" for key, name in names(axes).items()]
+    if len({one["scenario"] for one in rows}) > 1:
+        words.insert(0, row["scenario"])
+    return ", ".join(words) or row["scenario"]
+
+
+def _word(row: dict[str, Any]) -> str:
+    if row.get("progress") is False:
+        return "no progress"
+    return WORDS.get(row["verdict"], row["verdict"])
+
+
+def _reasons(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return why points contradict themselves, each reason once."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if row["verdict"] == INFEASIBLE and row["reason"]:
+            found[row["reason"]] = found.get(row["reason"], 0) + 1
+    lines = []
+    for reason, count in list(found.items())[:MOST_REASONS]:
+        said = f"- {reason}" + (f" ({count:,} points)" if count > 1 else "")
+        lines += textwrap.wrap(said, 78, subsequent_indent="  ")
+    if len(found) > MOST_REASONS:
+        lines.append(f"- and {len(found) - MOST_REASONS:,} more reasons; --csv prints them all")
+    return ["", *lines] if lines else []

@@ -1,0 +1,133 @@
+"""The row of a point in a study: what a result says, one column a number, SI units in the names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.results import Distribution, Result, StepResult
+
+INFEASIBLE = "infeasible"
+"""The verdict of a point that contradicts itself, beside fits, tight and oom."""
+COLUMNS = (
+    "verdict",
+    "reason",
+    "step_time_s",
+    "step_time_low_s",
+    "step_time_high_s",
+    "tokens_per_s",
+    "tokens_per_s_per_gpu",
+    "mfu",
+    "hfu",
+    "tflops_per_gpu_6n",
+    "tflops_per_gpu_causal",
+    "tflops_per_gpu_full",
+    "step_compute_s",
+    "step_recompute_s",
+    "step_tensor_s",
+    "step_context_s",
+    "step_expert_s",
+    "step_pipeline_s",
+    "step_bubble_s",
+    "step_data_s",
+    "step_optimizer_s",
+    "step_straggler_s",
+    "step_stall_s",
+    "step_other_s",
+    "peak_bytes",
+    "usable_bytes",
+    "headroom_bytes",
+    "p_fits",
+    "ideal_s",
+    "progress",
+    "wall_clock_mean_s",
+    "wall_clock_p10_s",
+    "wall_clock_p50_s",
+    "wall_clock_p90_s",
+    "goodput_mean",
+    "goodput_p10",
+    "goodput_p50",
+    "goodput_p90",
+    "interruptions",
+    "checkpoint_interval_s",
+    "gpus",
+    "gpu_hours_mean",
+    "gpu_hours_p10",
+    "gpu_hours_p50",
+    "gpu_hours_p90",
+    "dollars_mean",
+    "dollars_p10",
+    "dollars_p50",
+    "dollars_p90",
+    "energy_j",
+    "co2_kg",
+)
+"""In the order of a CSV, behind the keys that were varied."""
+
+
+def of_result(result: Result, gpus: int) -> dict[str, Any]:
+    """Return the row of a whole result."""
+    memory, run, cost = result.memory, result.run, result.cost
+    row: dict[str, Any] = {"verdict": result.verdict, "reason": reason(result), "gpus": gpus}
+    row |= of_step(result.step)
+    if memory is not None:
+        row |= of_memory(memory.peak_bytes, memory.usable_bytes, memory.p_fits)
+    row |= {"ideal_s": run.ideal_s, "progress": run.progress}
+    row |= _spread("wall_clock_{}_s", run.wall_clock_s) | _spread("goodput_{}", run.goodput)
+    row |= {"interruptions": run.interruptions["mean"], "checkpoint_interval_s": run.checkpoint["interval_s"]}
+    row |= _spread("gpu_hours_{}", cost.gpu_hours) | _spread("dollars_{}", cost.dollars)
+    row |= {"energy_j": cost.energy_j, "co2_kg": cost.co2_kg}
+    return ordered(row)
+
+
+def of_step(step: StepResult) -> dict[str, Any]:
+    return {
+        "step_time_s": step.time_s,
+        "step_time_low_s": step.time_low_s,
+        "step_time_high_s": step.time_high_s,
+        "tokens_per_s": step.tokens_per_s,
+        "tokens_per_s_per_gpu": step.tokens_per_s_per_gpu,
+        "mfu": step.mfu,
+        "hfu": step.hfu,
+        "tflops_per_gpu_6n": step.tflops_per_gpu_6n,
+        "tflops_per_gpu_causal": step.tflops_per_gpu_causal,
+        "tflops_per_gpu_full": step.tflops_per_gpu_full,
+        **{f"step_{part}_s": seconds for part, seconds in step.parts_s.items()},
+    }
+
+
+def of_memory(peak: float, usable: float, p_fits: float) -> dict[str, Any]:
+    return {"peak_bytes": peak, "usable_bytes": usable, "headroom_bytes": usable - peak, "p_fits": p_fits}
+
+
+def ordered(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of `row` in their order, those left out empty."""
+    return {name: row.get(name) for name in COLUMNS}
+
+
+def infeasible(why: str) -> dict[str, Any]:
+    """Return the row of a point that cannot be simulated."""
+    return ordered({"verdict": INFEASIBLE, "reason": why})
+
+
+def reason(result: Result) -> str | None:
+    """Return why the answer is no, in one line."""
+    if result.verdict == "oom" and result.memory is not None:
+        return too_large(result.memory.peak_bytes, result.memory.usable_bytes, result.memory.worst_stage)
+    return None if result.run.progress else "no progress: recovery takes longer than the time between failures"
+
+
+def too_large(peak: float, usable: float, stage: int) -> str:
+    """Return by how much a stage is too large.
+
+    >>> too_large(2**30 * 90.0, 2**30 * 78.0, 3)
+    'stage 3 needs 90.0 GiB, 12.0 GiB more than there are'
+    """
+    need, over = peak / 2**30, (peak - usable) / 2**30
+    beyond = (
+        f"{over:.1f} GiB more than there are" if over > 0 else f"too close to the {usable / 2**30:.1f} GiB there are"
+    )
+    return f"stage {stage} needs {need:.1f} GiB, {beyond}"
+
+
+def _spread(name: str, spread: Distribution) -> dict[str, float]:
+    return {name.format(part): getattr(spread, part) for part in ("mean", "p10", "p50", "p90")}

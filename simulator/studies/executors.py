@@ -1,0 +1,112 @@
+"""Where the points of a study are worked out: here, in processes of this machine, or on a Dask cluster.
+
+All three are executors of `concurrent.futures`; results come back in the order of the items, whoever computed them
+first, so that a study says the same from any of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from simulator.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+T = TypeVar("T")
+R = TypeVar("R")
+AHEAD = 4
+"""Items a worker that are handed out before their results are asked for; bounds the memory of a long study."""
+
+
+def processors() -> int:
+    """Return the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Here(Executor):
+    """Works an item out when it is handed in."""
+
+    def submit(self, function: Callable, /, *arguments, **named) -> Future:
+        future: Future = Future()
+        try:
+            future.set_result(function(*arguments, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def opened(jobs: int | None = None, dask: str | None = None) -> Iterator[tuple[Executor, int]]:
+    """Yield an executor and how many items it works on at a time; `jobs` processes, all processors where left out.
+
+    What is not finished when the block is left, by an error or by Ctrl-C, is dropped.
+    """
+    workers = jobs or processors()
+    if dask is not None:
+        with _dask(dask) as found:
+            yield found
+    elif workers == 1:
+        yield Here(), 1
+    else:
+        from multiprocessing import get_context
+
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_stay_with_parent)
+        try:
+            yield pool, workers
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_order(
+    function: Callable[[T], R], items: Iterable[T], executor: Executor, workers: int, *, ahead: int = AHEAD
+) -> Iterator[R]:
+    """Yield `function` of each item in the order of the items."""
+    window = 1 if isinstance(executor, Here) else ahead * workers
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(executor.submit(function, item))
+        if len(waiting) >= window:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[tuple[Executor, int]]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ScenarioError("--dask needs Dask; install it with pip install 'foretrain[dask]'") from None
+    try:
+        client = Client(address, timeout="3s")
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"--dask {address}: no Dask scheduler answers there: {error}") from None
+    with client:
+        executor = client.get_executor()
+        try:
+            yield executor, max(sum(client.ncores().values()), 1)
+        finally:
+            executor.shutdown(wait=False)
+
+
+def _stay_with_parent() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent does, even where it was killed."""
+    import signal
+    from multiprocessing import parent_process
+    from threading import Thread
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

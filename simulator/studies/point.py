@@ -1,0 +1,124 @@
+"""One point of a study: a scenario with some keys changed, and the row that comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from simulator.errors import ForetrainError, ScenarioError
+from simulator.scenario import Scenario, read
+from simulator.studies import columns
+from simulator.studies.store import Row, key
+from simulator.studies.vary import Choice
+
+UNKNOWN = "unknown key"
+"""A word in messages about keys that do not exist, which no choice of values makes right."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """Where the points of a study start from."""
+
+    name: str
+    """What tables call the scenario."""
+    source: str
+    """Its file, or its text."""
+    changes: tuple[str, ...] = ()
+    """What ``--set`` changes for all points."""
+    catalogs: tuple[str, ...] = ()
+
+    @cached_property
+    def content(self) -> str:
+        """The hash of all that this says, whether or not it is valid without a point's own changes."""
+        try:
+            said: Any = self.read().resolved
+        except ScenarioError:
+            said = Path(self.source).read_text(encoding="utf-8") if "\n" not in self.source else self.source
+        return key(said, self.changes, [_digest(Path(folder)) for folder in self.catalogs])
+
+    def read(self, changes: Sequence[str] = ()) -> Scenario:
+        """Return the scenario with more changes."""
+        return read(self.source, overrides=(*self.changes, *changes), catalogs=self.catalogs)
+
+
+@dataclass(frozen=True)
+class Point:
+    base: Base
+    choice: Choice = ()
+    quick: bool = False
+    """Step and memory only, without the run."""
+
+    @cached_property
+    def key(self) -> str:
+        return key("point", self.base.content, self.choice, self.quick)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        return tuple(f"{name}={value}" for name, value in self.choice)
+
+
+def evaluate(point: Point) -> Row:
+    """Return the row of a point; one that contradicts itself has the reason.
+
+    Raises ScenarioError where a key does not exist, since then no value is right.
+    """
+    from simulator.simulation import simulate
+
+    try:
+        scenario = point.base.read(point.changes)
+        row = _quick(scenario) if point.quick else columns.of_result(simulate(certain(scenario)), scenario.gpus)
+    except ForetrainError as error:
+        if UNKNOWN in str(error):
+            raise
+        row = columns.infeasible(short(error))
+    return {"scenario": point.base.name, **dict(point.choice), **row}
+
+
+def certain(scenario: Scenario) -> Scenario:
+    """Return a scenario whose runs are all alike with one run."""
+    fleet = scenario.failures
+    nothing_happens = not fleet.planned and (not fleet.causes or fleet.scale == 0)
+    return replace(scenario, runs=1) if nothing_happens else scenario
+
+
+def _quick(scenario: Scenario) -> Row:
+    """Return the row of step and memory, and the time of a run in which nothing goes wrong."""
+    from simulator.accounts import step_result
+    from simulator.intervals import interval
+    from simulator.simulation import measured, predict, spread_out, useful_work
+
+    if scenario.training.step_time is None:
+        predicted = predict(scenario)
+        seconds, parts, held = predicted.step_time_s, predicted.parts_s, predicted.memory
+    else:
+        (seconds, parts), held = spread_out(scenario, measured(scenario)), None
+    row: Row = {"gpus": scenario.gpus, "ideal_s": useful_work(scenario, seconds)}
+    row |= columns.of_step(step_result(scenario, seconds, parts, interval(scenario), None, None))
+    if held is not None:
+        row |= columns.of_memory(held.peak_bytes, held.usable_bytes, held.p_fits) | {"verdict": held.verdict}
+        if held.verdict == "oom":
+            row["reason"] = columns.too_large(held.peak_bytes, held.usable_bytes, held.worst_stage)
+    return columns.ordered(row)
+
+
+def short(error: Exception) -> str:
+    """Return the first mistake without the place where it stands."""
+    first = str(error).splitlines()[0]
+    for marker in (": parallelism", ": training", ": cluster", ": model"):
+        _, found, rest = first.partition(marker)
+        if found:
+            return f"{marker[2:]}{rest}"
+    return first
+
+
+def _digest(folder: Path) -> str:
+    """Return the hash of every file in a folder of catalog entries."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        whole.update(path.relative_to(folder).as_posix().encode())
+        whole.update(path.read_bytes())
+    return whole.hexdigest()

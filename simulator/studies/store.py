@@ -1,0 +1,111 @@
+"""The rows of a study as they are done: JSON lines that a later start reads, so that a killed study goes on.
+
+A row is known by the content hash of what it was computed from. A last line that was torn by a kill or a full disk
+is cut off; what comes after it is computed again, so that a study that was interrupted ends with the same bytes as
+one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from sys import intern
+from typing import Any, TextIO
+
+from simulator.errors import ScenarioError
+from simulator.version import version
+
+Row = dict[str, Any]
+KEY = "key"
+
+
+def key(*content: Any) -> str:
+    """Return the hash of `content`, plain data, and of the version of the program."""
+    text = json.dumps([version(), *content], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON has it: what is infinite or unknown is null."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+class Store:
+    """The rows in one file; without one they are kept for this start only."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.rows: dict[str, Row] = _read(path) if path and path.exists() else {}
+        self._file: TextIO | None = None
+
+    def __contains__(self, one: str) -> bool:
+        return one in self.rows
+
+    def __getitem__(self, one: str) -> Row:
+        return self.rows[one]
+
+    def add(self, one: str, row: Row) -> Row:
+        """Keep a row; it is in the file when this returns. Return it as a later start will read it."""
+        line = json.dumps({KEY: one, **plain(row)}, ensure_ascii=False)
+        if self.path is not None:
+            try:
+                if self._file is None:
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    self._file = self.path.open("a", encoding="utf-8")
+                self._file.write(line + "\n")
+                self._file.flush()
+            except OSError as error:
+                raise ScenarioError(f"{self.path}: cannot be written: {error.strerror}") from None
+        self.rows[one] = _row(json.loads(line))
+        return self.rows[one]
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _row(found: Row) -> Row:
+    return {intern(name): value for name, value in found.items() if name != KEY}
+
+
+def _read(path: Path) -> dict[str, Row]:
+    """Return the rows of a file by key, after cutting off what follows the last whole line."""
+    rows: dict[str, Row] = {}
+    whole, torn = 0, b""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                found = _parsed(line)
+                if found is None:
+                    torn = line
+                    break
+                rows[found[KEY]] = _row(found)
+                whole += len(line)
+        size = path.stat().st_size
+        if whole + len(torn) < size:
+            raise ScenarioError(
+                f"{path}: line {len(rows) + 1} is not a row of a study; choose another folder for --out"
+            )
+        if whole < size:
+            with path.open("rb+") as file:
+                file.truncate(whole)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
+    return rows
+
+
+def _parsed(line: bytes) -> Row | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get(KEY), str) else None

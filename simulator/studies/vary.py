@@ -1,0 +1,123 @@
+"""What a study varies: ``key=[a, b, c]`` or ``key={from: 1, to: 8, steps: 4}``, and the product of several.
+
+Values are YAML, so that units, mappings and lists may stand in the list; each is handed on as text, on the path that
+``--set`` takes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import yaml
+
+from simulator.errors import ScenarioError
+from simulator.scenario import yaml_text
+from simulator.scenario.document import plain
+from simulator.scenario.mistakes import Mistakes
+
+MOST_POINTS = 1_000_000
+_NUMBER = re.compile(
+    r"(?P<before>\$?)(?P<number>[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?P<after>\s*[^0-9.].*|)"
+)
+
+
+class Axis(NamedTuple):
+    """A key and the values it takes, as texts."""
+
+    key: str
+    values: tuple[str, ...]
+
+    @property
+    def numbers(self) -> tuple[float, ...] | None:
+        """The values as numbers in the unit they are written in; None where they are words or of several units."""
+        parts = [_NUMBER.fullmatch(value) for value in self.values]
+        if not all(parts) or len({(part["before"], part["after"].strip()) for part in parts if part}) != 1:
+            return None
+        return tuple(float(part["number"]) for part in parts if part)
+
+    @property
+    def unit(self) -> str:
+        """What stands behind the numbers, such as ``min``."""
+        part = _NUMBER.fullmatch(self.values[0])
+        return (part["after"].strip() or part["before"]) if part else ""
+
+
+Choice = tuple[tuple[str, str], ...]
+"""A value for each key."""
+
+
+def axis(text: str) -> Axis:
+    """Return the axis that one ``--vary`` says.
+
+    >>> axis("cluster.hosts=[8, 16]")
+    Axis(key='cluster.hosts', values=('8', '16'))
+    >>> axis("cluster.host.nic_bandwidth={from: 200Gbps, to: 400Gbps, steps: 3}").values
+    ('200Gbps', '300Gbps', '400Gbps')
+    """
+    key, equals, written = text.partition("=")
+    key = key.strip()
+    if not equals or not key or not written.strip():
+        raise ScenarioError(f"--vary {text[:80]}: write KEY=[VALUE, VALUE], such as --vary cluster.hosts=[8,16,32]")
+    mistakes = Mistakes()
+    value = yaml_text.read(written, f"--vary {key}", mistakes)
+    mistakes.stop()
+    value = plain(value)
+    if isinstance(value, dict) and {"from", "to", "steps"} >= value.keys() and {"from", "to"} <= value.keys():
+        return Axis(key, _steps(key, **{f"{name}_": item for name, item in value.items()}))
+    values = tuple(map(flow, value if isinstance(value, list) else [value]))
+    if not values:
+        raise ScenarioError(f"--vary {key}: an empty list leaves nothing to try")
+    return Axis(key, tuple(dict.fromkeys(values)))
+
+
+def choices(axes: Sequence[Axis]) -> Iterator[Choice]:
+    """Yield the product of the values, the last key fastest."""
+    keys = [one.key for one in axes]
+    if len(set(keys)) < len(keys):
+        raise ScenarioError(f"--vary {next(key for key in keys if keys.count(key) > 1)}: given twice; write one list")
+    count = 1
+    for one in axes:
+        count *= len(one.values)
+    if count > MOST_POINTS:
+        raise ScenarioError(f"--vary: {count:,} points; {MOST_POINTS:,} is the most that a study may have")
+    for values in product(*(one.values for one in axes)):
+        yield tuple(zip(keys, values, strict=True))
+
+
+def flow(value: Any) -> str:
+    """Return plain data as YAML on one line.
+
+    >>> flow({"kind": "fixed", "interval": "10min"}), flow(["1", "7"]), flow(None)
+    ('{kind: fixed, interval: 10min}', '[1, 7]', 'null')
+    """
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if value is None:
+        return "null"
+    text = str(value)
+    try:
+        alone = text if yaml.load(f"[{text}]", yaml.BaseLoader) == [text] and text else json.dumps(text)
+    except yaml.YAMLError:
+        alone = json.dumps(text)
+    return alone
+
+
+def _steps(key: str, from_: str, to_: str, steps_: str = "5") -> tuple[str, ...]:
+    """Return evenly spaced values from the first to the last, in the unit of both."""
+    ends = Axis(key, (str(from_), str(to_)))
+    numbers = ends.numbers
+    if numbers is None:
+        raise ScenarioError(f"--vary {key}: `from: {from_}` and `to: {to_}` are not two numbers with the same unit")
+    if not (str(steps_).isdigit() and 2 <= int(steps_) <= MOST_POINTS):
+        raise ScenarioError(f"--vary {key}: `steps: {steps_}` is not a whole number of at least 2")
+    first, last, count = *numbers, int(steps_)
+    part = _NUMBER.fullmatch(ends.values[0])
+    assert part is not None
+    texts = (f"{first + (last - first) * step / (count - 1):.10g}" for step in range(count))
+    return tuple(dict.fromkeys(f"{part['before']}{text}{part['after']}" for text in texts))

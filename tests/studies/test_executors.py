@@ -1,0 +1,98 @@
+"""Results come in the order of the items from any executor, and Ctrl-C leaves what is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from simulator.studies.executors import Here, in_order, opened
+from simulator.studies.store import Store
+from simulator.studies.study import rows
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_are_in_the_order_of_the_items(jobs: int) -> None:
+    with opened(jobs) as (executor, workers):
+        assert list(in_order(square, range(40), executor, workers)) == [number**2 for number in range(40)]
+
+
+def test_items_are_asked_for_as_they_are_needed() -> None:
+    asked = []
+
+    def items():  # type: ignore[no-untyped-def]
+        for number in range(100):
+            asked.append(number)
+            yield number
+
+    results = in_order(square, items(), Here(), 1)
+    assert next(results) == 0
+    assert asked == [0]
+
+
+class Number(int):
+    @property
+    def key(self) -> str:
+        return f"{int(self) % 5}"
+
+
+def test_a_point_that_comes_twice_is_computed_once() -> None:
+    computed = []
+
+    def evaluate(point: Number) -> dict[str, int]:
+        computed.append(point)
+        return {"square": int(point) % 5}
+
+    found = list(rows(evaluate, [Number(n) for n in range(12)], store=Store(), executor=Here()))
+    assert [row["square"] for row in found] == [n % 5 for n in range(12)]
+    assert len(computed) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_interrupted_study_keeps_what_is_done_and_goes_on(
+    measured: str, tmp_path: Path, how: int, code: int
+) -> None:
+    arguments = [sys.executable, "-m", "simulator", "sweep", measured, "--csv", "--jobs", "2"]
+    arguments += ["--vary", "prices.gpu_hour={from: $1, to: $9, steps: 100}"]
+    stored = tmp_path / "a" / "rows.jsonl"
+    program = subprocess.Popen([*arguments, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE)
+    while not stored.exists() or stored.stat().st_size < 8_000:
+        time.sleep(0.01)
+    os.kill(program.pid, how)
+    partial, _ = program.communicate()
+    assert program.returncode == code
+    done = len(stored.read_bytes().splitlines())
+    assert 0 < done < 100
+    if how == signal.SIGINT:
+        assert len(partial.splitlines()) == done + 1
+    after = subprocess.run([*arguments, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE, check=True)
+    whole = subprocess.run([*arguments, "--out", str(tmp_path / "b")], stdout=subprocess.PIPE, check=True)
+    assert after.stdout == whole.stdout
+    assert stored.read_bytes() == (tmp_path / "b" / "rows.jsonl").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_two_dask_workers_write_the_same_bytes(measured: str, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    arguments = [sys.executable, "-m", "simulator", "sweep", measured, "--csv"]
+    arguments += ["--vary", "prices.gpu_hour={from: $1, to: $9, steps: 20}"]
+    here = subprocess.run([*arguments, "--jobs", "1", "--out", str(tmp_path / "a")], stdout=subprocess.PIPE, check=True)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        there = subprocess.run(
+            [*arguments, "--dask", cluster.scheduler_address, "--out", str(tmp_path / "b")],
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    assert there.stdout == here.stdout
+    assert (tmp_path / "a" / "rows.jsonl").read_bytes() == (tmp_path / "b" / "rows.jsonl").read_bytes()
