@@ -37,6 +37,7 @@ class Durations:
         self.algorithm = algorithm
         self.shared = shared or Shared()
         self.without = frozenset(without)
+        self._software = self.shared.rate("software", f"{stack.framework} {stack.year}", stack.framework)
         self._known: dict[Work, Seconds] = {}
 
     def seconds(self, work: Work) -> Seconds:
@@ -54,11 +55,13 @@ class Durations:
         if isinstance(work, Gemm):
             m, n, k = (max(1, round(size)) for size in (work.m, work.n, work.k))
             alone = gemm.time(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
-            rate = self.shared.sustained_rate(self.gpu.architecture, work.dtype) * self.stack.gemm_factor
-            return work.count * alone / rate
+            architecture = self.gpu.architecture
+            rate = self.shared.rate("products", f"{architecture} {work.dtype}", architecture) * self.stack.gemm_factor
+            return work.kernels * alone / rate / self._software
         if isinstance(work, Traffic):
-            return elementwise.time(self.gpu, work.nbytes, kernels=work.kernels)
-        return attention.time(
+            alone = elementwise.time(self.gpu, work.nbytes, kernels=work.kernels)
+            return alone / self.shared.rate("elementwise", "all") / self._software
+        alone = attention.time(
             self.gpu,
             batch=work.batch,
             heads=work.heads,
@@ -73,6 +76,7 @@ class Durations:
             kernel=work.kernel,
             dtype=work.dtype,
         )
+        return alone / self.shared.rate("attention", self.gpu.architecture) / self._software
 
     def exchange(self, work: Exchange) -> Seconds:
         channel = self.channels[work.axis]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from simulator import catalog
-from simulator.units import Number, Share
+from simulator.scenario.scenario import Scenario
+from simulator.units import Number
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
@@ -28,21 +29,74 @@ class Inputs:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """A factor on a rate, with its prior and bounds (`calibration/shared.yaml`)."""
+
+    group: str
+    """products, attention, elementwise or software."""
+    key: str
+    """An architecture, an architecture and a precision, or a framework and its year."""
+    value: Number
+    prior: Number
+    low: Number
+    high: Number
+    spread: Number = 0.05
+    """Standard deviation of the prior, in ln."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.group} {self.key}"
+
+    def with_value(self, value: Number) -> Constant:
+        return replace(self, value=value)
+
+    def concerns(self, scenario: Scenario) -> bool:
+        """Return whether a run depends on it."""
+        words = self.key.split()
+        if self.group == "software":
+            stack = scenario.stack
+            return any(_software(stack, name) for name in self.key.split(", "))
+        gpu = scenario.cluster.host.gpu
+        same = words[0] in (gpu.architecture, "all")
+        return same and (len(words) == 1 or words[1] == scenario.training.precision.kind)
+
+
+def _software(stack: Stack, name: str) -> bool:
+    framework, _, year = name.partition(" ")
+    return stack.framework == framework and year in ("", str(stack.year))
+
+
+@dataclass(frozen=True)
 class Shared:
-    """Constants fitted on published runs, with prior, bounds and cause in ``calibration/shared.yaml``."""
+    """The constants at work, by group and key."""
 
-    sustained: Mapping[str, Share] = field(default_factory=dict)
-    """Rate of matrix products in a run over that of isolated kernels, by architecture and precision."""
+    factors: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
 
-    def sustained_rate(self, architecture: str, dtype: str) -> Share:
-        for name in (f"{architecture} {dtype}", architecture, "other"):
-            if name in self.sustained:
-                return self.sustained[name]
-        return 1.0
+    @classmethod
+    def of(cls, constants: Iterable[Constant]) -> Shared:
+        factors: dict[str, dict[str, Number]] = {}
+        for constant in constants:
+            for key in constant.key.split(", "):
+                factors.setdefault(constant.group, {})[key] = constant.value
+        return cls(factors)
+
+    def rate(self, group: str, *keys: str) -> Number:
+        """Return the factor of the first key that is known; 1 where none is."""
+        known = self.factors.get(group, {})
+        return next((known[key] for key in keys if key in known), 1.0)
+
+
+@cache
+def constants() -> tuple[Constant, ...]:
+    """Return the constants that ship."""
+    entry = catalog.entry("calibration", "shared")
+    return tuple(
+        Constant(group, key, **{name: float(number) for name, number in one.items()})
+        for group, members in entry["constants"].items()
+        for key, one in members.items()
+    )
 
 
 @cache
 def shared() -> Shared:
-    """Return the constants that ship."""
-    entry = catalog.entry("calibration", "shared")
-    return Shared(sustained={name: float(one["value"]) for name, one in entry["sustained"].items()})
+    return Shared.of(constants())

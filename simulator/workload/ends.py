@@ -9,8 +9,10 @@ from simulator.workload.operations import Builder, Exchange, Gemm, Program, Traf
 from simulator.workload.parameters import padded_vocabulary
 from simulator.workload.shape import Shape
 
-LOSS_PASSES = 3.0
-"""Every byte of logits and loss that lives at the peak is written once and read twice (maximum, exponent)."""
+LOSS_BYTES = {"vocabulary-parallel": 32.0, "replicated": 32.0, "chunked": 14.0}
+"""Bytes moved a token and vocabulary entry, both ways together: a cast to fp32 (2 + 4), maximum (4), shift and
+exponent (4 + 4), sum (4), then gradient (4 + 4) and cast back (2); a fused chunked loss reads 16-bit logits three times
+and writes their gradient over them."""
 
 
 def _vocabulary(shape: Shape) -> int:
@@ -73,4 +75,4 @@ def head_backward(shape: Shape) -> Program:
 
 def _loss_bytes(shape: Shape) -> float:
     width = _vocabulary(shape) * (1 if shape.stack.loss == "vocabulary-parallel" else shape.parallelism.tensor)
-    return LOSS_PASSES * shape.stack.loss_bytes * shape.tokens * width
+    return LOSS_BYTES[shape.stack.loss] * shape.tokens * width

@@ -120,11 +120,11 @@ class Layer:
         fused = self.shape.stack.gradient_accumulation_fusion
         out.compute(
             f"{name} wgrad",
-            Gemm(product.k, product.n, product.m, product.groups, product.dtype, fused, product.count),
+            Gemm(product.k, product.n, product.m, product.groups, product.dtype, fused, product.kernels),
             weight_gradient=True,
         )
         if not fused:
-            values = product.k * product.n * product.groups * product.count
+            values = product.k * product.n * product.groups * product.kernels
             out.compute(f"{name} accumulate", Traffic(values * (self.shape.value_bytes + 8.0)), weight_gradient=True)
 
     def column_backward(self, out: Builder, name: str, width: float, *, reduced: bool = True) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Gemm(NamedTuple):
-    """C[m, n] += A[m, k] B[k, n], `groups` products in one kernel, `count` kernels one after the other."""
+    """C[m, n] += A[m, k] B[k, n], `groups` products in one kernel, `kernels` of them one after the other."""
 
     m: float
     n: int
@@ -22,7 +22,7 @@ class Gemm(NamedTuple):
     dtype: str = "bf16"
     accumulate: bool = False
     """Adds into an fp32 main gradient."""
-    count: int = 1
+    kernels: int = 1
 
 
 class Core(NamedTuple):
