@@ -12,6 +12,10 @@ from typing import Any, NamedTuple
 Keys = tuple[str | int, ...]
 
 
+DEEPEST = 20
+"""Mappings and lists inside each other; scenarios have five."""
+
+
 class Place(NamedTuple):
     """Where a word stands; line and column count from 1, and are 0 where there is no text."""
 
@@ -56,19 +60,23 @@ class Failed:
     place: Place | None = None
 
 
-def placed(data: Any, place: Place | None) -> Any:
-    """Return `data`, made of plain mappings, lists and scalars, as a document whose words all stand at `place`."""
+def placed(data: Any, place: Place | None, depth: int = 0) -> Any:
+    """Return `data`, made of plain mappings, lists and scalars, as a document whose words all stand at `place`.
+
+    Raises RecursionError where it is nested more than `DEEPEST` deep.
+    """
+    if depth > DEEPEST:
+        raise RecursionError
     made: Any
     if isinstance(data, dict):
-        made = Table({placed(str(key), place): placed(value, place) for key, value in data.items()})
+        made = Table({at(Word(key), place): placed(value, place, depth + 1) for key, value in data.items()})
     elif isinstance(data, list | tuple):
-        made = Items(placed(item, place) for item in data)
+        made = Items(placed(item, place, depth + 1) for item in data)
     elif data is None:
         made = Left()
     else:
         made = Word(str(data).lower() if isinstance(data, bool) else repr(data) if isinstance(data, float) else data)
-    made.place = place
-    return made
+    return at(made, place)
 
 
 def at(data: Any, place: Place | None) -> Any:

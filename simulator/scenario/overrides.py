@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from simulator.scenario import yaml_text
-from simulator.scenario.document import Place, Table, Word
+from simulator.scenario.document import DEEPEST, Place, Table, Word
 from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.shape import Shape
@@ -26,6 +26,9 @@ def apply(override: str, document: Table, wanted: Shape, mistakes: Mistakes) -> 
     parts = _PART.findall(key.strip())
     if not equals or not parts:
         mistakes.add_at(place, (), "write KEY=VALUE, such as --set parallelism.tensor=4")
+        return
+    if len(parts) > DEEPEST:
+        mistakes.add_at(place, (), f"nested more than {DEEPEST} deep")
         return
     before = len(mistakes)
     value = yaml_text.read(text, place, mistakes) if text.strip() else Word()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simulator.errors import ScenarioError
 from simulator.scenario import not_modelled, yaml_text
 from simulator.scenario import overrides as changes
 from simulator.scenario.assembly import complete
@@ -40,7 +41,11 @@ def from_dict(
 ) -> Scenario:
     """Return the scenario that a mapping says, as ``read`` does; quantities are text there too."""
     reading = Reading(folder=Path(folder), catalogs=tuple(map(Path, catalogs)))
-    return _scenario(placed(dict(mapping), None), overrides, "scenario", reading)
+    try:
+        document = placed(dict(mapping), None)
+    except RecursionError:
+        raise ScenarioError("the mapping is nested too deep, or in itself") from None
+    return _scenario(document, overrides, "scenario", reading)
 
 
 def _scenario(document: Any, overrides: Sequence[str], stem: str, reading: Reading) -> Scenario:

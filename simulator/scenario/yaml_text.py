@@ -11,12 +11,11 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.document import Failed, Items, Keys, Left, Place, Table, Word, place_of
+from simulator.scenario.document import DEEPEST, Failed, Items, Keys, Left, Place, Table, Word, place_of
 from simulator.scenario.mistakes import Mistakes
 
 LARGEST = 1_000_000
 """Bytes of a scenario; the longest one that is shipped has two thousand."""
-DEEPEST = 20
 MOST_WORDS = 50_000
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 

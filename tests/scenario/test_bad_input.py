@@ -90,6 +90,18 @@ def test_a_value_that_is_not_plain_data_is_a_message():
         from_dict({"cluster": object(), "training": {}})
 
 
+def test_a_mapping_in_itself_is_a_message():
+    mapping: dict = {"model": {}}
+    mapping["model"]["base"] = mapping
+    with pytest.raises(ScenarioError, match="nested too deep, or in itself"):
+        from_dict(mapping)
+
+
+def test_a_deep_override_is_a_message(minimal):
+    with pytest.raises(ScenarioError, match="nested more than 20 deep"):
+        from_dict(minimal, overrides=[f"{'a.' * 5000}b=1"])
+
+
 def test_many_mistakes_are_cut_short():
     with pytest.raises(ScenarioError) as caught:
         from_dict({f"key{number}": 1 for number in range(1000)})
