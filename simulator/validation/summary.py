@@ -18,6 +18,8 @@ SMALLEST_FAMILY = {"runs": 5}
 SMALLEST_CELL = 8
 """Rows a family needs to count in the mean over families: 5 of runs, 8 of kernels and collectives."""
 SMALLEST_GROUP = 8
+POOLED = {"reliability": "case"}
+"""Suites whose rows each have a quantity of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,7 @@ class Summary:
 def summary(lines: Sequence[Line]) -> Summary:
     """Return all figures of the lines."""
     mfu = baseline.constants(lines)
-    names = dict.fromkeys((line.suite, line.quantity) for line in lines if line.quantity != "oom")
+    names = dict.fromkeys((line.suite, _name(line)) for line in lines if line.quantity != "oom")
     rows = {(line.suite, line.id): line for line in lines}
     able = {(line.suite, line.id) for line in lines if line.predicted is not None}
     reasons = Counter(line.note for key, line in rows.items() if key not in able)
@@ -82,10 +84,10 @@ def json_text(figures: Summary, lines: Sequence[Line]) -> str:
 
 
 def _quantity(suite: str, name: str, lines: Sequence[Line], mfu: Mapping[str, float]) -> Quantity:
-    scored = [line for line in lines if (line.suite, line.quantity) == (suite, name) and line.scored and line.measured]
+    scored = [line for line in lines if (line.suite, _name(line)) == (suite, name) and line.scored and line.measured]
     known = [line for line in scored if line.predicted is not None]
     families = {family: _errors(group) for family, group in _by_family(known).items()}
-    sizes = {} if suite == "runs" else _by_group(known)
+    sizes = {} if suite == "runs" else {name: group for name, group in _by_group(known).items() if name}
     least = SMALLEST_FAMILY.get(suite, SMALLEST_CELL)
     return Quantity(
         suite=suite,
@@ -100,6 +102,11 @@ def _quantity(suite: str, name: str, lines: Sequence[Line], mfu: Mapping[str, fl
         size_means={name: means for name, group in sizes.items() if (means := _means(_family_errors(group), least))},
         coverage=_coverage(known),
     )
+
+
+def _name(line: Line) -> str:
+    """Return what the line is summed up under: its quantity, or one name where every row has another quantity."""
+    return POOLED.get(line.suite, line.quantity)
 
 
 def _errors(lines: Sequence[Line]) -> Errors:

@@ -22,7 +22,7 @@ NAMES = {
     "tflops": "rate",
     "achieved_gbs": "bandwidth",
     "busbw_gbs": "bus bandwidth",
-    "case": "expected value",
+    "case": "expected values",
 }
 
 

@@ -139,7 +139,6 @@ def test_a_small_model_scales_worse_than_a_large_one() -> None:
     assert small[1] < efficiencies("mosaic-003", "mosaic-002", "mosaic-001")[1]
 
 
-@pytest.mark.xfail(reason="7% fast before software factors are fitted")
 def test_mt_nlg_530b_in_seconds() -> None:
     """c075, arXiv 2201.11990: 60.1, 50.2, 44.4 s on 2,240, 2,800, 3,360 A100, within 10%."""
     steps = [published(name).step for name in ("MTN-0001", "MTN-0002", "MTN-0003")]

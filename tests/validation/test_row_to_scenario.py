@@ -1,4 +1,4 @@
-"""A published row says the same as the scenario that is made of it: whole rows, batch, model, and what cannot be said."""
+"""A published row says what its scenario says: whole rows, batch, model, and what cannot be said."""
 
 from __future__ import annotations
 

@@ -72,6 +72,13 @@ def test_kernels_are_grouped_by_size_and_not_ranked() -> None:
     assert quantity.size_means["m >= 1024"]["mape"] == pytest.approx(0.0)
 
 
+def test_cases_of_reliability_are_summed_up_together() -> None:
+    cases = [replace(ONE, suite="reliability", id=name, quantity=name) for name in ("goodput", "mtbf_s")]
+    (quantity,) = summary.summary(cases).quantities
+    assert (quantity.name, quantity.rows) == ("case", 2)
+    assert not quantity.sizes
+
+
 def test_one_constant_mfu_is_the_median_of_its_rows() -> None:
     """Ideal 5 s, measured 10, 12.5 and 20 s: MFU 50%, 40% and 25%, so the constant is 40% and every step 12.5 s."""
     found = [
