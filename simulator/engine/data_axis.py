@@ -31,15 +31,15 @@ class DataAxis:
 
     def transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
         """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters."""
-        reduce, gather = Transfer(), Transfer()
+        reduce, gather, bucket = Transfer(), Transfer(), self.inputs.stack.reduce_bucket
         for count, axis in ((dense, "shard"), (experts, "expert_data")):
             if not count:
                 continue
             if self.level == "none":
-                reduce = join(reduce, self.transfer(Exchange(axis, "all_reduce", count * self.gradient)))
+                reduce = join(reduce, self.transfer(Exchange(axis, "all_reduce", count * self.gradient), bucket))
             else:
-                reduce = join(reduce, self.transfer(Exchange(axis, "reduce_scatter", count * self.gradient)))
-                gather = join(gather, self.transfer(Exchange(axis, "all_gather", count * self.weight)))
+                reduce = join(reduce, self.transfer(Exchange(axis, "reduce_scatter", count * self.gradient), bucket))
+                gather = join(gather, self.transfer(Exchange(axis, "all_gather", count * self.weight), bucket))
             if axis == "shard" and self.replicas > 1:
                 reduce = join(reduce, self.transfer(self._across_replicas(count)))
         return reduce, gather
@@ -97,10 +97,11 @@ class DataAxis:
         exposed = played.seconds - own.seconds
         return Piece(played.seconds, {**own.parts, "data": own.parts.get("data", 0.0) + exposed})
 
-    def transfer(self, exchange: Exchange) -> Transfer:
-        """Return an exchange as a transfer that may share its links with others."""
+    def transfer(self, exchange: Exchange, bucket: Bytes = 0.0) -> Transfer:
+        """Return an exchange as a transfer that may share its links with others, cut into buckets if they are given."""
         channel = self.durations.channels[exchange.axis]
-        seconds = self.durations.seconds(exchange)
+        pieces = max(1.0, exchange.nbytes / bucket) if bucket else 1.0
+        seconds = pieces * self.durations.seconds(exchange._replace(nbytes=exchange.nbytes / pieces))
         if channel.hosts <= 1 or seconds <= 0:
             return Transfer(seconds)
         algorithm = self.durations.algorithm

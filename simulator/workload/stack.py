@@ -65,6 +65,9 @@ class Stack:
     ``ring`` also splits forward collectives into chunks beside their GEMM."""
     overlap_gradient_reduce: bool = False
     overlap_parameter_gather: bool = False
+    reduce_bucket: Bytes = 0.0
+    """Gradients, and weights of sharded optimizers, travel in pieces of so many bytes, each with its own latency; a
+    chunk's at once where 0."""
     overlap_pipeline: bool = False
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
     gather: Dtype | None = None
