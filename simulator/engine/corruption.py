@@ -23,23 +23,23 @@ class Corruption(NamedTuple):
 
 class Corruptions:
     def __init__(self) -> None:
-        self._hidden: list[Corruption] = []
+        self.hidden: list[Corruption] = []
         self.next_found: Seconds = math.inf
         """Uptime at which the next one is found."""
 
     def add(self, corruption: Corruption) -> None:
-        heapq.heappush(self._hidden, corruption)
-        self.next_found = self._hidden[0].found
+        heapq.heappush(self.hidden, corruption)
+        self.next_found = self.hidden[0].found
 
     def take(self) -> Corruption:
         """Return the one that is found."""
-        taken = heapq.heappop(self._hidden)
-        self.next_found = self._hidden[0].found if self._hidden else math.inf
+        taken = heapq.heappop(self.hidden)
+        self.next_found = self.hidden[0].found if self.hidden else math.inf
         return taken
 
     def undo(self, work: Seconds) -> None:
         """Forget those that began after `work`, to which training has gone back."""
-        if self._hidden:
-            self._hidden = [corruption for corruption in self._hidden if corruption.since < work]
-            heapq.heapify(self._hidden)
-            self.next_found = self._hidden[0].found if self._hidden else math.inf
+        if self.hidden:
+            self.hidden = [corruption for corruption in self.hidden if corruption.since < work]
+            heapq.heapify(self.hidden)
+            self.next_found = self.hidden[0].found if self.hidden else math.inf

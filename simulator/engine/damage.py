@@ -6,21 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from simulator.engine.spare_pool import SparePool
 from simulator.reliability.durations.draw import coin, draws
-from simulator.reliability.failures.base import Cause
 from simulator.reliability.fleet import Failures
 from simulator.reliability.incidents import Incident, IncidentQueue, Stream, all_causes
 from simulator.reliability.recovery.base import Recovery
+from simulator.reliability.spares import hosts_taken
 from simulator.reliability.suspects import Suspects
 from simulator.units import Count, Seconds
-
-
-def hosts_taken(cause: Cause, hosts_of: Mapping[str, int]) -> Count:
-    """Return the hosts that one event of `cause` takes away."""
-    if cause.hosts is not None:
-        return cause.hosts
-    if cause.on_host:
-        return 1
-    return 0 if cause.unit in ("job", "link") else hosts_of[cause.unit]
 
 
 class Damage:
@@ -33,6 +24,8 @@ class Damage:
         stream: Stream,
     ) -> None:
         self.causes = all_causes(failures)
+        self.labels = [cause.label for cause in self.causes]
+        self.notice = [cause.seconds_of_notice() for cause in self.causes]
         self.counts = [0] * len(self.causes)
         """Interruptions by cause."""
         self._takes = [hosts_taken(cause, hosts_of) for cause in self.causes]

@@ -21,29 +21,29 @@ class Faults:
     def __init__(self, step_factor: StepFactor | None, steady: float = 1.0) -> None:
         self._step_factor = step_factor
         self._steady = steady
-        self._active: list[tuple[Seconds, int, Cause]] = []
+        self.active: list[tuple[Seconds, int, Cause]] = []
         self.episodes = 0
 
     def begin(self, cause: Cause, until: Seconds) -> None:
         self.episodes += 1
-        heapq.heappush(self._active, (until, self.episodes, cause))
+        heapq.heappush(self.active, (until, self.episodes, cause))
 
     def end_first(self) -> None:
         """End the episode that ends first."""
-        heapq.heappop(self._active)
+        heapq.heappop(self.active)
 
     @property
     def next_end(self) -> Seconds:
-        return self._active[0][0] if self._active else math.inf
+        return self.active[0][0] if self.active else math.inf
 
     def factor(self, now: Seconds) -> float:
         """Return the wall clock that a second of useful work takes from `now` on."""
-        while self._active and self._active[0][0] <= now:
-            heapq.heappop(self._active)
-        if not self._active:
+        while self.active and self.active[0][0] <= now:
+            heapq.heappop(self.active)
+        if not self.active:
             return self._steady
-        slow = max((cause.slow for _, _, cause in self._active if self._slows(cause)), default=1.0)
-        degraded = sorted((cause.unit, cause.bandwidth) for _, _, cause in self._active if not self._slows(cause))
+        slow = max((cause.slow for _, _, cause in self.active if self._slows(cause)), default=1.0)
+        degraded = sorted((cause.unit, cause.bandwidth) for _, _, cause in self.active if not self._slows(cause))
         network = self._step_factor(tuple(degraded)) if degraded and self._step_factor else 1.0
         return self._steady * max(slow, network)
 

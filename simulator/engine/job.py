@@ -69,7 +69,7 @@ class Job:
         ledger: Ledger,
         stops: Stops,
         evaluations: Evaluations,
-        revise: Callable[[Seconds, int], SavePlan | None],
+        revise: Callable[[Seconds, int], SavePlan | None] | None,
     ) -> None:
         self.environment = environment
         self.wall = wall
@@ -105,37 +105,47 @@ class Job:
 
     def _live(self) -> Waiting:
         """Train until the next happening, deal with it, and again, until the work is done and saved."""
-        progress, queue, faults, replicas = self.progress, self.queue, self.faults, self.replicas
+        environment, progress, queue = self.environment, self.progress, self.queue
         while True:
-            now = self.environment.now
+            now = environment.now
             clock = now if self.wall else self.up
-            factor = faults.factor(now) * (replicas.factor() if replicas else 1.0)
-            if factor != progress.factor:
-                progress.run_at(factor)
             time, happening = queue.next.time - clock, self._meet
             if self._stop - clock < time:
                 time, happening = self._stop - clock, self._stop_as_planned
-            if faults.next_end - now < time:
-                time, happening = faults.next_end - now, self._speed_up
-            if self.corruptions.next_found - self.up < time:
-                time, happening = self.corruptions.next_found - self.up, self._find_corruption
-            if replicas and replicas.next_back - now < time:
-                time, happening = replicas.next_back - now, self._rejoin
-            goal, reached = min(self._work, self._evaluate_at), None
-            if time >= (goal - progress.work) * factor and time >= (needed := progress.time_to(goal)):
+            if self.faults.active or self.replicas or self.corruptions.hidden or progress.factor != 1.0:
+                time, happening = self._rarer(now, time, happening)
+            goal, reached = self._work if self._work < self._evaluate_at else self._evaluate_at, None
+            if time >= (goal - progress.work) * progress.factor and time >= (needed := progress.time_to(goal)):
                 time, happening, reached = needed, self._arrive, goal
             if time > 0 and not (yield from self._train(time, reached)):
                 continue
             if (yield from happening()) == "done":
                 return
 
+    def _rarer(
+        self, now: Seconds, time: Seconds, happening: Callable[[], Waiting]
+    ) -> tuple[Seconds, Callable[[], Waiting]]:
+        """Run at the present speed; return the time to the next happening, the rarer ones included, and what it is."""
+        replicas = self.replicas
+        factor = self.faults.factor(now) * (replicas.factor() if replicas else 1.0)
+        if factor != self.progress.factor:
+            self.progress.run_at(factor)
+        if self.faults.next_end - now < time:
+            time, happening = self.faults.next_end - now, self._speed_up
+        if self.corruptions.next_found - self.up < time:
+            time, happening = self.corruptions.next_found - self.up, self._find_corruption
+        if replicas and replicas.next_back - now < time:
+            time, happening = replicas.next_back - now, self._rejoin
+        return time, happening
+
     def _train(self, time: Seconds, reached: Seconds | None) -> Waiting:
         """Train for `time`; return whether nobody called in between."""
-        start = self.training_since = self.environment.now
+        environment = self.environment
+        start = self.training_since = environment.now
         try:
-            yield self.environment.timeout(time)
+            yield environment.timeout(time)
         except simpy.Interrupt:
-            self.trained(self.environment.now - start)
+            self.trained(environment.now - start)
             return False
         self.trained(time, reached)
         return True
@@ -171,15 +181,15 @@ class Job:
         incident = self.damage.strikes(self.queue.take())
         if incident is None:
             return ""
-        cause = self.damage.causes[incident.cause]
-        if cause.effect == "crash":
+        effect = self.damage.causes[incident.cause].effect
+        if effect == "crash":
             began = self.environment.now
-            if 0 < cause.seconds_of_notice() >= self.progress.save_time:
+            if 0 < self.damage.notice[incident.cause] >= self.progress.save_time:
                 yield from self._save()
             yield from self._survive(incident)
             self._merge_stops(self.environment.now - began)
             return "interrupted"
-        if cause.effect == "corrupt":
+        if effect == "corrupt":
             found = self.up + self.damage.unnoticed(incident)
             self.corruptions.add(Corruption(found, self.progress.work, incident, self.progress.newest()))
         else:
@@ -196,10 +206,9 @@ class Job:
 
     def lose(self, incident: Incident) -> Count:
         """Count an interruption and lose what it takes; return the hosts that it took."""
-        cause = self.damage.causes[incident.cause]
         hosts = self.damage.take(incident, self.pool, self.queue, self.clock())
-        self.restore.lose(cause, hosts)
-        self.ledger.cause = cause.label
+        self.restore.lose(self.damage.causes[incident.cause], hosts)
+        self.ledger.cause = self.damage.labels[incident.cause]
         self._interruptions += 1
         if self._interruptions % _CHECK_EVERY == 0:
             self._check_progress()
@@ -252,7 +261,7 @@ class Job:
         every = self._evaluations.every
         if math.isfinite(every):
             self._evaluate_at = (math.floor(self.progress.work / every + 1e-9) + 1) * every
-        if (plan := self._revise(self.clock(), self._interruptions)) is not None:
+        if self._revise and (plan := self._revise(self.clock(), self._interruptions)) is not None:
             self.progress.follow(plan)
 
     def _find_corruption(self) -> Waiting:

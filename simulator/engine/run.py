@@ -14,7 +14,7 @@ from itertools import accumulate
 import simpy
 
 from simulator import random
-from simulator.engine.damage import Damage, hosts_taken
+from simulator.engine.damage import Damage
 from simulator.engine.faults import Faults, StepFactor
 from simulator.engine.job import Evaluations, Job, NoProgressError, Stops
 from simulator.engine.ledger import Ledger
@@ -37,6 +37,7 @@ from simulator.reliability.incidents import BURN_IN, IncidentQueue, Stream, inci
 from simulator.reliability.recovery.base import Recovery
 from simulator.reliability.recovery.elastic import Elastic
 from simulator.reliability.recovery.restart import Restart
+from simulator.reliability.spares import hosts_taken
 from simulator.units import Count, Seconds
 
 _MOST_EVALUATIONS = 10_000
@@ -175,16 +176,15 @@ def _evaluations(run: RunInput) -> Evaluations:
     return Evaluations(run.evaluate_every * bundle, run.evaluation * bundle)
 
 
-def _reviser(run: RunInput, saves: SavePlan) -> Callable[[Seconds, int], SavePlan | None]:
+def _reviser(run: RunInput, saves: SavePlan) -> Callable[[Seconds, int], SavePlan | None] | None:
     """Return what asks the policy for another interval, given the exposure and the interruptions so far."""
-    believed = mtbf(run)
+    policy, believed = run.checkpoint, mtbf(run)
+    if not policy.learns or policy.tiers:
+        return None
+    (tier,) = saves.tiers
 
     def revise(exposed: Seconds, interruptions: int) -> SavePlan | None:
-        if len(saves.tiers) != 1 or run.checkpoint.tiers:
-            return None
-        interval = run.checkpoint.revised(
-            stall=saves.tiers[0].stall, mtbf=believed, exposed=exposed, interruptions=interruptions
-        )
+        interval = policy.revised(stall=tier.stall, mtbf=believed, exposed=exposed, interruptions=interruptions)
         return None if interval is None else saves.spaced(interval)
 
     return revise
@@ -193,6 +193,10 @@ def _reviser(run: RunInput, saves: SavePlan) -> Callable[[Seconds, int], SavePla
 def _check(run: RunInput) -> None:
     """Refuse what cannot be simulated."""
     mistakes = []
+    if run.recovery.fails >= 1:
+        mistakes.append("recovery.fails: a restart that always fails never comes up; give less than 100%")
+    if run.failures.repeat >= 1:
+        mistakes.append("failures.repeat: give less than 100%, or every failure follows from another")
     for cause in run.failures.causes:
         label = f"failures: cause {cause.label!r}"
         if cause.unit not in run.units and cause.unit != "job" and not isinstance(cause, Calendar):

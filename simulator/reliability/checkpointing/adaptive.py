@@ -18,6 +18,7 @@ from simulator.units import Seconds
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(CheckpointPolicy):
     kind: ClassVar[str] = "adaptive"
+    learns: ClassVar[bool] = True
     guess: Seconds | None = None
     """Time between interruptions believed at the start; what the causes say where left out."""
 

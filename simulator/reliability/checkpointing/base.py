@@ -16,6 +16,8 @@ class CheckpointPolicy(ABC):
     saves: ClassVar[bool] = True
     given: ClassVar[bool] = False
     """Whether the interval is the user's own, not computed."""
+    learns: ClassVar[bool] = False
+    """Whether it is revised in the light of what happens."""
     mode: Literal["blocking", "async"] = "blocking"
     """Async stalls only while the state is copied out of the GPU; the save counts once it has been persisted."""
     stall: Seconds | None = None
