@@ -7,6 +7,7 @@ The moments come from the schedule's own order (`simulator.workload.holdings`); 
 from __future__ import annotations
 
 from math import isqrt
+from operator import mul
 from typing import NamedTuple
 
 from simulator.units import Bytes
@@ -75,7 +76,7 @@ def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
 
 def during(size: Sizes, moment: Holding) -> tuple[Bytes, Bytes]:
     """Return activations and logits at a moment: the microbatch at work is at its peak."""
-    flight = sum(count * nbytes for count, nbytes in zip(moment.counts, size.kept, strict=True))
+    flight = sum(map(mul, moment.counts, size.kept))
     work = 0.0 if moment.forward else size.work[moment.chunk]
     logits = waiting(size, moment)
     if size.heads[moment.chunk]:
@@ -86,6 +87,8 @@ def during(size: Sizes, moment: Holding) -> tuple[Bytes, Bytes]:
 
 def waiting(size: Sizes, moment: Holding) -> Bytes:
     """Return what head and loss keep of the microbatches that are held."""
+    if True not in size.heads:
+        return 0.0
     return sum(
         (count - delayed) * size.head.waiting + delayed * size.head.delayed
         for count, delayed, head in zip(moment.counts, moment.delayed, size.heads, strict=True)
