@@ -1,75 +1,66 @@
-"""Writes the reference pages that the code knows best: ``python docs/generate.py``, or with ``--check`` compares them.
+"""Writes what the program knows about itself into the documentation.
 
-The page on commands comes from the same docstrings and options that ``foretrain VERB --help`` shows.
+    python docs/generate.py              the reference pages, from the code and the catalog
+    python docs/generate.py --check      compare them only; 1 where one is not current
+    python docs/generate.py examples     run the commands that pages show, and write what they print
+    python docs/generate.py images       draw the pictures, from a run of a published scenario
+    python docs/generate.py validation   predict every published measurement (a minute)
+
+Tests hold the pages to the code; none of these files is edited by hand.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-from simulator.cli import load, verbs
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-REFERENCE = Path(__file__).parent / "reference"
+from generators import entries, examples, images, stacks, validation  # noqa: E402
+from generators.commands import commands  # noqa: E402
+
+from simulator.scenario import reference  # noqa: E402
+
+REFERENCE = DOCS / "reference"
 
 
 def pages() -> dict[Path, str]:
-    """Return the text of every generated page."""
-    return {REFERENCE / "cli.md": commands()}
+    """Return the text of every reference page that is generated."""
+    return {
+        REFERENCE / "cli.md": commands(),
+        REFERENCE / "scenario.md": reference.page(),
+        REFERENCE / "stacks.md": stacks.page(),
+        **{REFERENCE / f"catalog-{name}.md": text for name, text in entries.pages().items()},
+    }
 
 
-def commands() -> str:
-    """Return the page on commands."""
-    head = """# Commands
-
-`foretrain VERB --help` says the same. stdout is the result and nothing else; warnings and progress go to stderr;
-colours appear only on a terminal, and never where `NO_COLOR` is set.
-
-| exit code | means |
-|---|---|
-| 0 | done |
-| 1 | the answer is no: it does not fit, makes no progress, or misses `--fail-under` |
-| 2 | the input is wrong; every mistake is listed with its place |
-| 130 | interrupted |
-"""
-    return "\n".join([head, *(_verb(verb, line) for verb, line in verbs().items())])
-
-
-def _verb(verb: str, line: str) -> str:
-    command = load(verb)
-    prose, _, examples = command.help.partition("Examples:\n")
-    arguments = [param for param in command.params if param.param_type_name == "argument"]
-    options = [param for param in command.params if param.param_type_name == "option" and "--help" not in param.opts]
-    usage = " ".join(["foretrain", verb, *(_placeholder(argument) for argument in arguments), "[OPTIONS]"])
-    rows = [f"| `{_placeholder(argument)}` | {_cell(argument.help)} |" for argument in arguments]
-    rows += [f"| `{_spelling(option)}` | {_cell(option.help)} |" for option in options]
-    block = "\n".join(example.removeprefix("  ") for example in examples.splitlines())
-    table = "\n".join(["| argument or option | says |", "|---|---|", *rows]) + "\n" if rows else ""
-    return f"## {verb}\n\n```text\n{usage}\n```\n\n{prose.strip()}\n\n{table}\n```text\n{block}\n```\n"
-
-
-def _placeholder(argument: Any) -> str:
-    return argument.metavar or str(argument.name).upper()
-
-
-def _spelling(option: Any) -> str:
-    words = ", ".join([*option.opts, *option.secondary_opts])
-    return words if option.is_flag else f"{words} {option.metavar or 'VALUE'}"
-
-
-def _cell(text: str | None) -> str:
-    return " ".join((text or "").split()).replace("|", "\\|")
+def stale(wanted: dict[Path, str]) -> list[Path]:
+    """Return the pages that do not say what they should."""
+    return [page for page, text in wanted.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
 
 
 def main(arguments: list[str]) -> int:
-    """Write the pages, or with ``--check`` name those that are not current."""
-    stale = [page for page, text in pages().items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
-    if "--check" in arguments:
-        sys.stderr.writelines(f"{page}: not current; run python docs/generate.py\n" for page in stale)
-        return 1 if stale else 0
-    for page in stale:
-        page.write_text(pages()[page], encoding="utf-8")
+    """Write what `arguments` name, or with ``--check`` name the reference pages that are not current."""
+    words = [word for word in arguments if not word.startswith("-")] or ["reference"]
+    for word in words:
+        if word == "examples":
+            examples.rewrite(DOCS.parent)
+        elif word == "images":
+            images.draw(DOCS / "images")
+        elif word == "validation":
+            (DOCS / "validation.md").write_text(validation.page(), encoding="utf-8")
+        elif word == "reference":
+            wanted = pages()
+            old = stale(wanted)
+            if "--check" in arguments:
+                sys.stderr.writelines(f"{page}: not current; run python docs/generate.py\n" for page in old)
+                return 1 if old else 0
+            for page in old:
+                page.write_text(wanted[page], encoding="utf-8")
+        else:
+            sys.stderr.write(f"{word}: write reference, examples, images or validation\n")
+            return 2
     return 0
 
 

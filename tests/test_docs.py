@@ -1,0 +1,97 @@
+"""The documentation says what the program does: examples run, generated pages are current, links lead somewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator import results
+from simulator.results import RUN_PARTS, STAGE_PARTS, STEP_PARTS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+
+import generate  # noqa: E402
+from generators import examples, validation  # noqa: E402
+
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+SHOWING = examples.pages(ROOT)
+REFERENCE = generate.pages()
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", SHOWING, ids=name)
+def test_commands_print_what_the_page_says(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert examples.replayed(text, ROOT) == text, "run python docs/generate.py examples"
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=name)
+def test_generated_pages_are_current(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == REFERENCE[page], "run python docs/generate.py"
+
+
+@pytest.mark.slow
+def test_the_page_on_validation_says_what_the_tables_give() -> None:
+    page = (DOCS / "validation.md").read_text(encoding="utf-8")
+    said, found = (validation.rounded(text) for text in (validation.shipped_part(page), validation.page()))
+    assert said == found, "run python docs/generate.py validation"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_to_files(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+    local = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(r"`((?:simulator|topologies|scenarios|tests)/[\w./-]+\.\w+)`", page.read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "concepts").glob("*.md")), ids=name)
+def test_a_concept_page_ends_with_limits(page: Path) -> None:
+    assert re.search(r"^(Limits: |## Limits$)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def test_every_field_of_a_result_is_on_its_page() -> None:
+    page = (DOCS / "reference" / "result.md").read_text(encoding="utf-8")
+    parts = (*STEP_PARTS, *RUN_PARTS, *STAGE_PARTS)
+    classes = (results.StepResult, results.MemoryResult, results.RunResult, results.CostResult)
+    fields = {field.name for cls in classes for field in dataclasses.fields(cls)}
+    shortened = {"tflops_per_gpu_causal": "_causal", "tflops_per_gpu_full": "_full"}
+    words = {shortened.get(word, word) for word in (*fields, *parts)}
+    assert sorted(word for word in words if word not in page) == []
+
+
+def test_every_kind_has_its_line_in_the_concepts() -> None:
+    from simulator.kinds import kinds
+    from simulator.machine.collectives.base import Collective
+    from simulator.reliability.checkpointing.base import CheckpointPolicy
+    from simulator.reliability.failures.base import Cause
+    from simulator.workload.schedules import Schedule
+    from topologies.base import Topology
+
+    rooms = {
+        "topologies": ("topologies", Topology),
+        "collectives": ("simulator.machine.collectives", Collective),
+        "schedules": ("simulator.workload.schedules", Schedule),
+        "checkpoints": ("simulator.reliability.checkpointing", CheckpointPolicy),
+        "failures": ("simulator.reliability.failures", Cause),
+    }
+    missing = []
+    for page, (package, base) in rooms.items():
+        text = (DOCS / "concepts" / f"{page}.md").read_text(encoding="utf-8")
+        missing += [f"{page}: {kind}" for kind in kinds(package, base) if f"`{kind}`" not in text]
+    assert missing == []
