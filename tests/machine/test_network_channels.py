@@ -91,12 +91,17 @@ def test_latency_counts_the_switches_between_neighbours():
 
 
 def test_ranks_per_host_counts_the_scale_up_domain_of_a_rack():
-    network = Network(host("gb200-nvl72"), 36, FatTree())
-    assert network.channel(72, 1).inside_host
-    both = network.channel(144, 1)
-    assert (both.hosts, both.ranks_per_host) == (2, 72)
-    assert both.scale_out_bandwidth == pytest.approx(72 * NIC)
-    assert network.channel(2, 72).scale_out_bandwidth == pytest.approx(NIC)
+    rack = Network(host("gb200-nvl72"), 18, FatTree())
+    assert rack.channel(72, 1).inside_host
+
+
+def test_a_job_on_several_racks_gets_64_gpus_of_each():
+    network = Network(host("gb200-nvl72"), 32, FatTree())
+    assert network.channel(64, 1).inside_host
+    both = network.channel(128, 1)
+    assert (both.hosts, both.ranks_per_host) == (2, 64)
+    assert both.scale_out_bandwidth == pytest.approx(64 * NIC)
+    assert network.channel(2, 64).scale_out_bandwidth == pytest.approx(NIC)
 
 
 def test_an_nvlink_domain_is_one_host():

@@ -300,3 +300,11 @@ def _order(stage: int) -> list[tuple[str, int, int]]:
     warmup = min(2 * (STAGES - 1 - stage) + (CHUNKS - 1) * STAGES, len(turns))
     steady = [task for pair in zip(forwards[warmup:], backwards, strict=False) for task in pair]
     return [*forwards[:warmup], *steady, *backwards[len(turns) - warmup :]]
+
+
+def endless() -> Result:
+    """A run that never gets anywhere."""
+    whole = llama()
+    never = float("inf")
+    wall = replace(whole.run.wall_clock_s, mean=never, p10=never, p50=never, p90=never)
+    return replace(whole, run=replace(whole.run, progress=False, wall_clock_s=wall, samples=(never,) * 3))

@@ -63,7 +63,7 @@ def test_json_is_valid_for_every_result(any_result: Result) -> None:
 
 
 def test_what_never_ends_is_null() -> None:
-    from conftest import endless
+    from example_result import endless
 
     assert json.loads(record.write(endless()))["run"]["wall_clock_s"]["p50"] is None
 
