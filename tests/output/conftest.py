@@ -7,7 +7,6 @@ from example_result import endless, llama, measured_step, out_of_memory
 
 from simulator.results import Result
 
-
 RESULTS = {"fits": llama, "oom": out_of_memory, "measured step": measured_step, "no progress": endless}
 
 
