@@ -76,7 +76,7 @@ def fitted_passes(rows: Sequence[Timing]) -> UnfusedConstants:
         return replace(prior, **{name: float(value) for name, value in zip(PLAIN, values, strict=True)})
 
     def seconds(values: np.ndarray) -> np.ndarray:
-        return np.array([_seconds(row, unfused=moved(values)) for row in plain])
+        return _seconds(plain, unfused=moved(values))
 
     start = [getattr(prior, name) for name in PLAIN]
     return moved(kernels.fit(seconds, np.array([row.seconds for row in plain]), start, UNKNOWN))
@@ -86,7 +86,7 @@ def predictions(
     constants: Mapping[tuple[str, str, str], AttentionConstants], unfused: UnfusedConstants, rows: Iterable[Timing]
 ) -> np.ndarray:
     """Return the seconds of `rows` by `constants`, by the catalog's where they say nothing."""
-    return np.array([_seconds(row, constants.get(_key(row)), unfused) for row in rows])
+    return np.array([_seconds([row], constants.get(_key(row)), unfused)[0] for row in rows])
 
 
 def rewritten(rows: Sequence[Timing]) -> str:
@@ -125,8 +125,7 @@ def _moved(prior: AttentionConstants, rows: Sequence[Timing]) -> AttentionConsta
         return constants
 
     def seconds(factors: np.ndarray) -> np.ndarray:
-        constants = moved(factors)
-        return np.array([_seconds(row, constants) for row in rows])
+        return _seconds(rows, moved(factors))
 
     return moved(kernels.fit(seconds, np.array([row.seconds for row in rows]), [1.0] * len(paths), UNKNOWN))
 
@@ -139,17 +138,23 @@ def _scaled(constants: AttentionConstants, name: str, size: int | None, factor: 
 
 
 def _seconds(
-    row: Timing, constants: AttentionConstants | None = None, unfused: UnfusedConstants | None = None
-) -> Seconds:
-    gpu = hardware.gpu(row.gpu)
-    kernel_constants = gpu.kernels
-    if constants:
-        kernel_constants = replace(kernel_constants, attention={row.kernel: {"bf16": constants}})
-    if unfused:
-        kernel_constants = replace(kernel_constants, unfused=unfused)
-    gpu = hardware.calibrated(gpu, kernel_constants)
-    time, shape = attention.time.__wrapped__, _shape(row)
-    return float(sum(time(gpu, **shape, backward=d, kernel=row.kernel, dtype=row.dtype) for d in row.passes))
+    rows: Sequence[Timing], constants: AttentionConstants | None = None, unfused: UnfusedConstants | None = None
+) -> np.ndarray:
+    """Return the seconds of `rows`, all of one kernel and precision, with the given constants instead of the GPU's."""
+    gpus = {}
+    for name in {row.gpu for row in rows}:
+        known = hardware.gpu(name).kernels
+        flash = {rows[0].kernel: {"bf16": constants}} if constants else known.attention
+        gpus[name] = hardware.calibrated(
+            hardware.gpu(name), replace(known, attention=flash, unfused=unfused or known.unfused)
+        )
+    time = attention.time.__wrapped__
+    return np.array(
+        [
+            sum(time(gpus[row.gpu], **_shape(row), backward=d, kernel=row.kernel, dtype=row.dtype) for d in row.passes)
+            for row in rows
+        ]
+    )
 
 
 def _shape(row: Timing) -> dict[str, Any]:

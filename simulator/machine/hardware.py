@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from simulator import catalog, units
 from simulator.errors import ScenarioError
@@ -72,7 +73,9 @@ class Gpu:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.memory, self.memory_bandwidth, self.sms, self.power, *self.peak.values()))
+        # Numbers only: they hash alike in every process. Calibrations differ in constants alone and must not collide.
+        calibration = crc32(repr(self.measured).encode()) if self.measured else 0
+        return hash((self.memory, self.memory_bandwidth, self.sms, self.power, *self.peak.values(), calibration))
 
     @cached_property
     def kernels(self) -> KernelConstants:
