@@ -10,7 +10,7 @@ from functools import lru_cache
 from simulator.engine.data_axis import DataAxis, join
 from simulator.engine.durations import Durations
 from simulator.engine.inputs import Inputs, Shared, shared
-from simulator.engine.stage_units import Unit, Units, kinds_of
+from simulator.engine.stage_units import Kind, Unit, Units, kinds_of
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
 from simulator.machine.kernels import optimizer
@@ -22,6 +22,9 @@ from simulator.workload.operations import Exchange
 from simulator.workload.parameters import embedding_on_rank
 from simulator.workload.states import WIDTH, widths
 
+Content = tuple[tuple[Kind, ...], bool, bool]
+"""The layers of a chunk by kind, and whether embedding and head are there too."""
+
 
 class Assembly:
     def __init__(self, inputs: Inputs, durations: Durations) -> None:
@@ -30,28 +33,39 @@ class Assembly:
         self.units = Units(inputs, durations)
         self.data = DataAxis(inputs, durations)
         self.chunks = chunks(inputs.model, inputs.stack, inputs.parallelism)
+        self._held: dict[Content, list[Unit]] = {}
+        self._works: dict[tuple[Content, bool], ChunkWork] = {}
 
     def step(self) -> StepWork:
         inputs, stack = self.inputs, self.inputs.stack
         stages = range(inputs.parallelism.pipeline)
-        held = [self.held(part) for part in self.chunks]
         return StepWork(
             schedule=inputs.parallelism.schedule,
             stages=inputs.parallelism.pipeline,
             microbatches=inputs.microbatches,
-            chunks=tuple(self.chunk(part, units) for part, units in zip(self.chunks, held, strict=True)),
+            chunks=tuple(self.chunk(part) for part in self.chunks),
             send=self._send(),
             blocking_send=not stack.overlap_pipeline,
             overlap_reduce=stack.overlap_gradient_reduce,
             reduce_each_round=stack.reduce_each_round and self.data.level == "gradients",
             overlap_gather=stack.overlap_parameter_gather,
             communication_sms=stack.communication_sms,
-            optimizer=tuple(self._optimizer(stage, held) for stage in stages),
+            optimizer=self._optimizer(),
             end=tuple(self._end(stage) for stage in stages),
         )
 
+    def content(self, part: Chunk) -> Content:
+        """Return what chunks have in common that hold and do the same."""
+        return kinds_of(self.inputs.model)[part.first : part.last], part.embedding, part.head
+
     def held(self, part: Chunk) -> list[Unit]:
         """Return the units of a chunk in the order of the model."""
+        content = self.content(part)
+        if content not in self._held:
+            self._held[content] = self._units(part)
+        return self._held[content]
+
+    def _units(self, part: Chunk) -> list[Unit]:
         kinds = Counter(kinds_of(self.inputs.model)[part.first : part.last])
         share = self._recomputed_share(part)
         units = [replace(self.units.layer(kind).recomputed(share), count=count) for kind, count in kinds.items()]
@@ -70,7 +84,13 @@ class Assembly:
             return 1.0
         return min(1.0, recompute.layers / self.inputs.parallelism.schedule.chunks_per_stage / part.layers)
 
-    def chunk(self, part: Chunk, units: list[Unit]) -> ChunkWork:
+    def chunk(self, part: Chunk) -> ChunkWork:
+        key = self.content(part), part.chunk == 0
+        if key not in self._works:
+            self._works[key] = self._work(part, self.held(part))
+        return self._works[key]
+
+    def _work(self, part: Chunk, units: list[Unit]) -> ChunkWork:
         pieces = ("forward", "backward", "input_gradient", "weight_gradient")
         if self.data.sharded:
             whole, reduce, gather = self.data.gathered(units), Transfer(), Transfer()
@@ -94,20 +114,21 @@ class Assembly:
             return sent
         return join(sent, self.data.transfer(Exchange("tensor", "all_gather", residual)))
 
-    def _optimizer(self, stage: int, held: list[list[Unit]]) -> Piece:
+    def _optimizer(self) -> tuple[Piece, ...]:
         """Gradients are read for their norm and for the update, states read and written, weights written."""
-        dense = experts = 0.0
-        for part, units in zip(self.chunks, held, strict=True):
-            if part.stage == stage:
-                more_dense, more_experts = weights(units)
-                dense, experts = dense + more_dense, experts + more_experts
-        if self.data.level != "none":
-            dense /= self.durations.channels["shard"].ranks
-            experts /= self.durations.channels["expert_data"].ranks
+        dense, experts = ([0.0] * self.inputs.parallelism.pipeline for _ in range(2))
+        for part in self.chunks:
+            more_dense, more_experts = weights(self.held(part))
+            dense[part.stage] += more_dense
+            experts[part.stage] += more_experts
+        sharded, channels = self.data.level != "none", self.durations.channels
+        shares = (channels["shard"].ranks, channels["expert_data"].ranks) if sharded else (1, 1)
         width = widths(self.inputs.model, self.inputs.stack, self.inputs.training)
-        nbytes = (dense + experts) * (2 * width.gradients + 2 * width.optimizer + width.weights)
-        seconds = 0.0 if "optimizer" in self.durations.without else optimizer.time(self.durations.gpu, nbytes)
-        return Piece(seconds, {"optimizer": seconds})
+        each = 2 * width.gradients + 2 * width.optimizer + width.weights
+        sizes = [(some / shares[0] + more / shares[1]) * each for some, more in zip(dense, experts, strict=True)]
+        off = "optimizer" in self.durations.without
+        seconds = [0.0 if off else optimizer.time(self.durations.gpu, nbytes) for nbytes in sizes]
+        return tuple(Piece(one, {"optimizer": one}) for one in seconds)
 
     def _end(self, stage: int) -> Piece:
         """The all-reduce of tied embeddings between first and last stage, and host work once a step."""
