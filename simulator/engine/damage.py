@@ -67,7 +67,7 @@ class Damage:
         host = self._suspects.struck()
         return None if host is None else incident._replace(host=host)
 
-    def take(self, incident: Incident, pool: SparePool, queue: IncidentQueue, clock: Seconds) -> Count:
+    def take(self, incident: Incident, pool: SparePool, queue: IncidentQueue, clock: Seconds, now: Seconds) -> Count:
         """Count an interruption, send its hosts to repair, and return how many it took."""
         number = incident.cause
         self.counts[number] += 1
@@ -81,9 +81,9 @@ class Damage:
             self._suspects.strike(incident.host)
         repair = self._repair[number]
         if incident.away is not None:
-            pool.take(hosts, incident.away)
+            pool.take(hosts, incident.away, now)
         elif repair is not None:
-            pool.take(hosts, next(repair))
+            pool.take(hosts, next(repair), now)
         return hosts
 
     def unnoticed(self, incident: Incident) -> Seconds:

@@ -96,7 +96,6 @@ class Job:
         self._recovering = False
         self._interruptions = 0
         self._checked = (0.0, 0.0)
-        pool.returned = self.host_back
         self.process: simpy.Process = environment.process(self._live())
 
     def clock(self) -> Seconds:
@@ -117,8 +116,10 @@ class Job:
             goal, reached = self._work if self._work < self._evaluate_at else self._evaluate_at, None
             if time >= (goal - progress.work) * progress.factor and time >= (needed := progress.time_to(goal)):
                 time, happening, reached = needed, self._arrive, goal
-            if time > 0 and not (yield from self._train(time, reached)):
-                continue
+            if time > 0:
+                self.training_since = now
+                yield environment.timeout(time)
+                self.trained(time, reached)
             if (yield from happening()) == "done":
                 return
 
@@ -127,6 +128,8 @@ class Job:
     ) -> tuple[Seconds, Callable[[], Waiting]]:
         """Run at the present speed; return the time to the next happening, the rarer ones included, and what it is."""
         replicas = self.replicas
+        if replicas and replicas.waiting:
+            replicas.fill(self.pool.lacking(now), now)
         factor = self.faults.factor(now) * (replicas.factor() if replicas else 1.0)
         if factor != self.progress.factor:
             self.progress.run_at(factor)
@@ -136,19 +139,9 @@ class Job:
             time, happening = self.corruptions.next_found - self.up, self._find_corruption
         if replicas and replicas.next_back - now < time:
             time, happening = replicas.next_back - now, self._rejoin
+        if replicas and replicas.waiting and self.pool.next_return - now < time:
+            time, happening = math.nextafter(self.pool.next_return, math.inf) - now, self._look_again
         return time, happening
-
-    def _train(self, time: Seconds, reached: Seconds | None) -> Waiting:
-        """Train for `time`; return whether nobody called in between."""
-        environment = self.environment
-        start = self.training_since = environment.now
-        try:
-            yield environment.timeout(time)
-        except simpy.Interrupt:
-            self.trained(environment.now - start)
-            return False
-        self.trained(time, reached)
-        return True
 
     def trained(self, time: Seconds, reached: Seconds | None = None) -> None:
         """Book `time` of training that ends now."""
@@ -200,13 +193,16 @@ class Job:
         """Begin an episode of slow hosts or degraded links."""
         self.faults.begin(self.damage.causes[incident.cause], self.environment.now + self.damage.lasts(incident))
 
+    def _look_again(self) -> Waiting:
+        yield from ()
+
     def _speed_up(self) -> Waiting:
         self.faults.end_first()
         yield from ()
 
     def lose(self, incident: Incident) -> Count:
         """Count an interruption and lose what it takes; return the hosts that it took."""
-        hosts = self.damage.take(incident, self.pool, self.queue, self.clock())
+        hosts = self.damage.take(incident, self.pool, self.queue, self.clock(), self.environment.now)
         self.restore.lose(self.damage.causes[incident.cause], hosts)
         self.ledger.cause = self.damage.labels[incident.cause]
         self._interruptions += 1
@@ -221,9 +217,9 @@ class Job:
             raise NoProgressError
         self._checked = now, work
 
-    @property
     def short_of_hosts(self) -> bool:
-        return self.replicas.too_few if self.replicas else self.pool.lacking > 0
+        lacking = self.pool.lacking(self.environment.now)
+        return self.replicas.too_few(lacking) if self.replicas else lacking > 0
 
     def cut_off(self) -> None:
         """Book what is under way when the clock is stopped."""
@@ -233,12 +229,6 @@ class Job:
         self.ledger.close(now)
         if self._recovering:
             self._back_to(self._go_back(self.restore.best(now)))
-
-    def host_back(self) -> None:
-        """Take notice of a host that came back from repair."""
-        called_for = self.replicas is not None and self.replicas.host_back(self.pool.lacking, self.environment.now)
-        if called_for and self.training_since is not None:
-            self.process.interrupt()
 
     def _survive(self, incident: Incident) -> Waiting:
         """Go on with fewer replicas, or go back to a save."""

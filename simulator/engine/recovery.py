@@ -34,7 +34,7 @@ def recover(
             unnoticed = job.damage.unnoticed(incident)
         diagnosis = job.restarts.diagnosis()
         found = job.restore.best(environment.now)
-        if not job.wall and not job.short_of_hosts:
+        if not job.wall and not job.short_of_hosts():
             restart = job.restarts.time(hosts, waited=False) + job.restore.load(found)
             time = job.ledger.open(
                 environment.now, ("detect", unnoticed), ("diagnose", diagnosis), ("restart", restart)
@@ -46,12 +46,10 @@ def recover(
         yield from job.down(("detect", unnoticed), ("diagnose", diagnosis))
         hosts += _struck_since(job, began)
         waited = False
-        while job.short_of_hosts:
+        while job.short_of_hosts():
             waited = True
             began = environment.now
-            job.ledger.open(began, ("wait", math.inf))
-            yield job.pool.back()
-            job.ledger.close(environment.now)
+            yield from job.down(("wait", math.nextafter(job.pool.next_return, math.inf) - began))
             hosts += _struck_since(job, began)
         found = job.restore.best(environment.now)
         restart = job.restarts.time(hosts, waited=waited) + job.restore.load(found)

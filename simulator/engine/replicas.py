@@ -78,17 +78,15 @@ class Replicas:
         self._coming_back.clear()
         self.waiting = min(self.waiting + hit, lacking)
 
-    def host_back(self, lacking: Count, now: Seconds) -> bool:
-        """Take notice of a host that came back; return whether a replica was waiting for it."""
-        if self.waiting <= lacking:
-            return False
-        self.waiting -= 1
-        self._bring_up(now)
-        return True
+    def fill(self, lacking: Count, now: Seconds) -> None:
+        """Bring up those for which there is a host by now."""
+        while self.waiting > lacking:
+            self.waiting -= 1
+            self._bring_up(now)
 
-    @property
-    def too_few(self) -> bool:
-        """Whether too few replicas have their hosts."""
+    def too_few(self, lacking: Count) -> bool:
+        """Return whether too few replicas have their hosts, after those that wait have looked for one."""
+        self.waiting = min(self.waiting, lacking)
         return self._elastic.replicas - self.waiting < self._elastic.minimum
 
 
@@ -102,12 +100,12 @@ def shrink(job: Job, incident: Incident, hosts: Count) -> Generator[simpy.Event,
     while True:
         hit = replicas.hit(hosts) if hosts else 0
         if not hosts or not replicas.can_lose(hit):
-            replicas.restart(hit, job.pool.lacking)
+            replicas.restart(hit, job.pool.lacking(job.environment.now))
             return incident, hosts
         if not hit:
             return NOTHING, 0
         stall = replicas.stall()
-        replicas.leave(hit, job.pool.lacking, job.environment.now + stall)
+        replicas.leave(hit, job.pool.lacking(job.environment.now), job.environment.now + stall)
         again = yield from stand_still(job, "restart", stall)
         if again is None:
             return NOTHING, 0

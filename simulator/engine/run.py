@@ -112,7 +112,7 @@ def _one(run: RunInput, saves: SavePlan, stream: Stream, record: bool) -> Outcom
             incidents(run.failures, units, stream, of_job=False), incidents(run.failures, units, stream, of_job=True)
         ),
         damage=Damage(run.failures, run.recovery, units["host"], run.hosts_of, stream),
-        pool=SparePool(environment, run.spares, run.recovery.technicians),
+        pool=SparePool(run.spares, run.recovery.technicians),
         restore=Restore(progress, units["host"], coin(lambda: stream("survives"))),
         restarts=Restarts(run.recovery, units["gpu"], stream),
         replicas=Replicas(elastic, units["host"], stream) if elastic else None,
@@ -138,7 +138,6 @@ def _play(environment: simpy.Environment, job: Job, until: Seconds) -> bool:
 
 def _outcome(job: Job, makes_progress: bool) -> Outcome:
     now = job.environment.now
-    job.pool.count(now)
     interruptions: dict[str, int] = {}
     for cause, count in zip(job.damage.causes, job.damage.counts, strict=True):
         if count or cause is not BURN_IN:
@@ -152,9 +151,16 @@ def _outcome(job: Job, makes_progress: bool) -> Outcome:
         progress=makes_progress,
         episodes=job.faults.episodes,
         evicted=job.damage.evicted,
-        hosts_out=dict(sorted(job.pool.time_out.items())) if job.pool.counts else {},
+        hosts_out=_hosts_out(job.pool, now),
         timeline=tuple(job.ledger.timeline),
     )
+
+
+def _hosts_out(pool: SparePool, now: Seconds) -> dict[int, Seconds]:
+    if not pool.time_away:
+        return {}
+    pool.count(now)
+    return dict(sorted(pool.time_away.items()))
 
 
 def _stops(run: RunInput, stream: Stream) -> Stops:
