@@ -1,7 +1,8 @@
 """The command line: every module of this folder is a verb, imported only when it is called.
 
 A verb is a function ``command`` whose docstring is its help, and the first line of its module is what
-the list of verbs says about it. Modules whose name starts with an underscore are shared by verbs.
+the list of verbs says about it. Modules whose name starts with an underscore are shared by verbs; a verb that is a word
+of Python ends in one, such as ``import_``.
 
 stdout is the result and nothing else. Exit codes: 0 done, 1 the answer is no, 2 wrong input, 130 interrupted.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,12 +28,13 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 def verbs() -> dict[str, str]:
     """Return each verb and the first line of its module, without importing one."""
     paths = sorted(path for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
-    return {path.stem.replace("_", "-"): _first_line(path) for path in paths}
+    return {path.stem.rstrip("_").replace("_", "-"): _first_line(path) for path in paths}
 
 
 def load(verb: str) -> Any:
     """Return the command of `verb`."""
-    module = import_module(f"{__name__}.{verb.replace('-', '_')}")
+    name = verb.replace("-", "_")
+    module = import_module(f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(verb, cls=Verb, context_settings=CONTEXT)(module.command)
     return typer.main.get_command(alone)

@@ -14,6 +14,8 @@ from simulator.convert.architectures import architectures
 from simulator.convert.architectures.base import Architecture, Plain
 from simulator.convert.shape import REQUIRED, complete, short
 
+SECTION = "model"
+"""The one section that the format holds."""
 ACTIVATIONS = {
     "silu": "silu",
     "swish": "silu",

@@ -23,7 +23,7 @@ TYPES = ["llama", "gemma2", "mpt", "falcon", "opt", "gpt_oss", "deepseek_v3", "q
 
 
 def test_formats_are_found_by_being_there():
-    assert list(formats()) == ["deepspeed", "huggingface", "megatron", "torchtitan"]
+    assert list(formats()) == ["deepspeed", "fsdp", "huggingface", "megatron", "torchtitan"]
 
 
 def read_or_refuse(name, text):
