@@ -57,7 +57,9 @@ def test_links_lead_to_files(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     named = re.findall(r"`((?:simulator|topologies|scenarios|tests)/[\w./-]+\.\w+)`", page.read_text(encoding="utf-8"))
-    assert [path for path in named if not (ROOT / path).exists()] == []
+    patterns = ("/name.", "KIND", "...")
+    real = [path for path in named if not any(word in path for word in patterns)]
+    assert [path for path in real if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "concepts").glob("*.md")), ids=name)

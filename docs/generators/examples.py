@@ -23,6 +23,8 @@ from simulator.version import version
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(?P<language>console|yaml)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w.-]+\.yaml)\n")
+STUDIES = ("sweep", "layouts", "stress")
+"""Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 
 
@@ -87,6 +89,8 @@ def run(command: str) -> tuple[str, int]:
     program, *arguments = shlex.split(first)
     if program != "foretrain":
         raise ValueError(f"only foretrain is run: {command}")
+    if arguments[0] in STUDIES:
+        arguments += ["--jobs", "1"]
     result = CliRunner().invoke(app, arguments, prog_name="foretrain")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
