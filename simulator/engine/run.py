@@ -203,6 +203,8 @@ def _check(run: RunInput) -> None:
         mistakes.append("recovery.fails: a restart that always fails never comes up; give less than 100%")
     if run.failures.repeat >= 1:
         mistakes.append("failures.repeat: give less than 100%, or every failure follows from another")
+    if run.failures.evict_after is not None and run.failures.evict_after < 1:
+        mistakes.append("failures.evict_after: a host is evicted after 1 failure or more")
     for cause in run.failures.causes:
         label = f"failures: cause {cause.label!r}"
         if cause.unit not in run.units and cause.unit != "job" and not isinstance(cause, Calendar):

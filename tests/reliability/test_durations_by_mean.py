@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.kinds import kinds
 from simulator.random import stream
 from simulator.reliability.durations.base import Duration
@@ -46,3 +47,10 @@ def test_a_mixture_draws_each_part_by_its_share():
     draws = mixture.sample(stream(1, "duration"), 100_000)
     assert (draws > 5).mean() == pytest.approx(0.25, abs=0.01)
     assert mixture.expected() == pytest.approx(3.0)
+
+
+def test_a_duration_that_makes_no_sense_is_refused():
+    with pytest.raises(ScenarioError, match="share"):
+        Mixture(parts=())
+    with pytest.raises(ScenarioError, match="from `low` to `high`"):
+        Uniform(low=2.0, high=1.0)

@@ -7,6 +7,7 @@ from itertools import takewhile
 import numpy as np
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.random import stream
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.failures.lognormal import Lognormal
@@ -118,3 +119,8 @@ def test_the_queue_lets_the_job_alone_while_it_is_down():
 def test_a_weibull_on_the_job_warns():
     assert Failures(causes=(Weibull(unit="job", mtbf=7200.0),)).warnings()
     assert not Failures(causes=(Weibull(unit="host", mtbf=7200.0),)).warnings()
+
+
+def test_a_script_without_times_is_refused():
+    with pytest.raises(ScenarioError, match="at"):
+        Scripted(unit="host")

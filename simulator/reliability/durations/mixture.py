@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
 from simulator.units import Number, Seconds, Share
 
@@ -26,6 +27,10 @@ class Mixture(Duration):
     kind: ClassVar[str] = "mixture"
     parts: tuple[Part, ...]
     """Shares are relative: they are divided by their sum."""
+
+    def __post_init__(self) -> None:
+        if sum(part.share for part in self.parts) <= 0:
+            raise ScenarioError("a mixture needs `parts`, one of them with a `share` above zero")
 
     def expected(self) -> Seconds:
         return sum(part.share * part.mean for part in self.parts) / sum(part.share for part in self.parts)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
 from simulator.units import Seconds
 
@@ -16,6 +17,12 @@ class Uniform(Duration):
     kind: ClassVar[str] = "uniform"
     low: Seconds
     high: Seconds
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ScenarioError(
+                f"a uniform duration goes from `low` to `high`, and {self.low:g} s is above {self.high:g} s"
+            )
 
     def expected(self) -> Seconds:
         return (self.low + self.high) / 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
+from simulator.errors import ScenarioError
 from simulator.reliability.failures.calendar import Calendar, Event
 from simulator.units import Seconds
 
@@ -18,6 +19,10 @@ class Scripted(Calendar):
     """Times since the start, on the clock of the exposure."""
     every: Seconds | None = None
     """And again after every such time."""
+
+    def __post_init__(self) -> None:
+        if not self.at and self.every is None:
+            raise ScenarioError("a scripted cause needs `at`, its times, or `every`, the time between them")
 
     def rate(self, units: int) -> float:
         return 1 / self.every if self.every else 0.0
