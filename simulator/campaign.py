@@ -11,6 +11,7 @@ from simulator.engine.faults import StepFactor
 from simulator.engine.outcome import PARTS, Outcome
 from simulator.engine.run import RunInput, plan
 from simulator.reliability.checkpointing import cost as saving
+from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.results import RunResult
 from simulator.scenario.scenario import Scenario
 from simulator.units import Bytes, Seconds
@@ -66,7 +67,7 @@ def checkpoint_bytes(scenario: Scenario) -> Bytes:
     return states.checkpoint(scenario.model, scenario.stack, scenario.training)
 
 
-def _checkpoint(scenario: Scenario):  # type: ignore[no-untyped-def]
+def _checkpoint(scenario: Scenario) -> CheckpointPolicy:
     size, host = checkpoint_bytes(scenario), scenario.cluster.host
     policy = saving.resolve(
         scenario.checkpoint,

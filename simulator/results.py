@@ -114,6 +114,24 @@ class CostResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Advice:
+    """A change of the scenario, the memory it then needs, and what that costs."""
+
+    change: str
+    settings: tuple[str, ...]
+    """The change as ``--set`` takes it."""
+    verdict: Verdict
+    p_fits: float
+    peak_bytes: float
+    usable_bytes: float
+    step_time_s: float
+    time: float
+    """Step time over that of the scenario as it is, less 1."""
+    cost: float
+    """Rent of the GPUs for a step over that of the scenario as it is, less 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     version: str
     scenario: dict[str, Any]
@@ -127,7 +145,13 @@ class Result:
     memory: MemoryResult | None
     run: RunResult
     cost: CostResult
+    targets: dict[str, float | None] = field(default_factory=dict)
+    """deadline_s and budget_dollars as given, p_late and p_over_budget: the probability of missing them."""
+    expected: tuple[dict[str, Any], ...] = ()
+    """What the scenario expects: key, wanted, found, met."""
     not_modelled: tuple[str, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    """What to change so that it fits, cheapest first; asked for where it does not."""
     spans: tuple[Span, ...] = ()
     """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
 

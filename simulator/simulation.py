@@ -12,6 +12,7 @@ from simulator.engine import pipeline, run, step
 from simulator.engine.assembly import assembly, network_of
 from simulator.engine.inputs import Shared
 from simulator.engine.straggler import straggling
+from simulator.expectations import expected, missed
 from simulator.intervals import interval
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
@@ -22,6 +23,7 @@ from simulator.version import version
 from simulator.workload import memory
 from simulator.workload.layout import chunks
 from simulator.workload.memory import MemoryEstimate
+from simulator.workload.training import Phase
 
 NOT_MODELLED = (
     "fragmentation beyond the allocator's mean",
@@ -71,7 +73,16 @@ def simulate(scenario: Scenario) -> Result:
     happened = run_result(scenario, whole, outcomes)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
-    return Result(
+    bill = cost(
+        happened.wall_clock_s,
+        gpus=rented * scenario.gpus_per_host,
+        gpu_hour=prices.gpu_hour,
+        energy=energy(scenario, happened, parts),
+        electricity=prices.electricity,
+        pue=prices.pue,
+        carbon=prices.carbon,
+    )
+    result = Result(
         version=version(),
         scenario=scenario.resolved,
         seed=scenario.seed,
@@ -82,18 +93,12 @@ def simulate(scenario: Scenario) -> Result:
         step=step_result(scenario, seconds, parts, interval(scenario), built, played),
         memory=memory_result(held) if held else None,
         run=happened,
-        cost=cost(
-            happened.wall_clock_s,
-            gpus=rented * scenario.gpus_per_host,
-            gpu_hour=prices.gpu_hour,
-            energy=energy(scenario, happened, parts),
-            electricity=prices.electricity,
-            pue=prices.pue,
-            carbon=prices.carbon,
-        ),
+        cost=bill,
+        targets=missed(scenario.targets, happened.samples, bill.dollars.mean / happened.wall_clock_s.mean),
         not_modelled=NOT_MODELLED,
         spans=played.spans if played else (),
     )
+    return replace(result, expected=expected(scenario.expect, result.as_dict()))
 
 
 def measured(scenario: Scenario) -> pipeline.Timing:
@@ -128,7 +133,7 @@ def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
     return again * steps * seconds
 
 
-def _phase(scenario: Scenario, phase) -> Seconds:  # type: ignore[no-untyped-def]
+def _phase(scenario: Scenario, phase: Phase) -> Seconds:
     sequence = phase.sequence_length or scenario.training.sequence_length
     training = replace(scenario.training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
     part = replace(scenario, training=training)

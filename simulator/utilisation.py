@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator.units import FlopsPerSecond, Seconds, Share
-from simulator.workload.flops import flops_per_token, recomputed_flops_per_token
+from simulator.workload.flops import CONVENTIONS, flops_per_token, recomputed_flops_per_token
 from simulator.workload.model import Model
 from simulator.workload.training import Training
 
@@ -47,10 +47,7 @@ def utilisation(
     MFU counts 6N and causal attention, HFU what is recomputed as well; both over the dense peak of the run's precision.
     """
     sequence, recompute = training.sequence_length, training.recompute.kind
-    per_gpu = {
-        name: tokens_per_second_per_gpu * flops_per_token(model, sequence, name)  # type: ignore[arg-type]
-        for name in ("6n", "causal", "full")
-    }
+    per_gpu = {name: tokens_per_second_per_gpu * flops_per_token(model, sequence, name) for name in CONVENTIONS}
     again = tokens_per_second_per_gpu * recomputed_flops_per_token(model, sequence, "causal", recompute)
     kind = training.precision.kind
     return Utilisation(

@@ -1,13 +1,14 @@
-"""Refits the constants that runs share, on published step times.
+"""Refits the constants that runs share, on published step times, and predicts each family from the others.
 
 Least squares on ln(predicted / measured) with a robust loss, every family with the same weight, and each constant held
-to its prior; so few constants with strong priors that leaving a family out changes them little.
+to its prior; so few constants with strong priors that leaving a family out changes them little. Errors are nearly
+linear in ln of a constant over its bounds, so that a family is left out by solving again with the same slopes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,108 +17,120 @@ from simulator.scenario.scenario import Scenario
 from simulator.units import Number, Seconds
 
 Predict = Callable[[Scenario, Shared], Seconds]
+Vector = np.ndarray
+
+SCALE = 0.06
+"""Errors beyond this count less than squared: the spread of identical runs between records at P90 is 9%."""
+STEP = 0.04
+"""Change of ln of a constant by which slopes are taken."""
+WHOLE = 5
+"""Runs of a family that count in full; more share the same weight."""
 
 
 @dataclass(frozen=True)
 class Measured:
     """A run with its step time."""
 
+    id: str
+    family: str
     scenario: Scenario
     seconds: Seconds
-    family: str
 
 
 @dataclass(frozen=True)
-class Refit:
-    constants: tuple[Constant, ...]
-    before: Number
-    after: Number
-    """Mean over families of the median error."""
+class Linear:
+    """Errors, ln(predicted / measured), and what each gains for each constant."""
+
+    errors: Vector
+    slopes: Vector
 
 
-SCALE = 0.06
-"""Errors beyond this count less than squared: the spread of identical runs between records at P90 is 9%."""
-MOST = 40
-"""Rows of a family that the fit looks at, evenly spaced."""
-
-
-def refit(runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict, *, rounds: int = 4) -> Refit:
-    """Return the constants that predict `runs` best, none outside its bounds."""
-    from scipy.optimize import lsq_linear
-
-    chosen = _thinned(runs)
-    weights = _weights(chosen)
-    start = np.log([constant.value for constant in constants])
-    low = np.log([constant.low for constant in constants])
-    high = np.log([constant.high for constant in constants])
-    prior = np.log([constant.prior for constant in constants])
-    spread = np.array([constant.spread for constant in constants])
-    point = np.clip(start, low, high)
-    first = errors = _errors(chosen, _shared(constants, point), predict)
-    for _ in range(rounds):
-        slopes = _slopes(chosen, constants, point, errors, predict)
-        robust = weights / np.sqrt(1 + (errors / SCALE) ** 2) ** 0.5 / SCALE
-        matrix = np.vstack([slopes * robust[:, None], np.diag(1 / spread)])
-        target = np.concatenate([-errors * robust, (prior - point) / spread])
-        move = lsq_linear(matrix, target, (low - point - 1e-9, high - point + 1e-9)).x
-        point = np.clip(point + move, low, high)
-        errors = _errors(chosen, _shared(constants, point), predict)
-        if np.abs(move).max() < 0.003:
-            break
-    fitted = tuple(constant.with_value(float(np.exp(value))) for constant, value in zip(constants, point, strict=True))
-    return Refit(fitted, _score(chosen, first), _score(chosen, errors))
-
-
-def _thinned(runs: Sequence[Measured]) -> list[Measured]:
+def thinned(runs: Sequence[Measured], most: int) -> tuple[Measured, ...]:
+    """Return at most `most` runs of each family, evenly spaced."""
     families: dict[str, list[Measured]] = {}
     for run in runs:
         families.setdefault(run.family, []).append(run)
-    return [
+    return tuple(
         family[int(index)]
         for family in families.values()
-        for index in np.linspace(0, len(family) - 1, min(MOST, len(family)))
-    ]
-
-
-def _weights(runs: Sequence[Measured]) -> np.ndarray:
-    """Return weights that give a family of five runs or more as much as any other."""
-    sizes: dict[str, int] = {}
-    for run in runs:
-        sizes[run.family] = sizes.get(run.family, 0) + 1
-    return np.array([(min(sizes[run.family], 5) / sizes[run.family]) ** 0.5 for run in runs])
-
-
-def _shared(constants: Sequence[Constant], point: np.ndarray) -> Shared:
-    return Shared.of(
-        constant.with_value(float(np.exp(value))) for constant, value in zip(constants, point, strict=True)
+        for index in np.linspace(0, len(family) - 1, min(most, len(family)))
     )
 
 
-def _errors(runs: Sequence[Measured], shared: Shared, predict: Predict) -> np.ndarray:
-    return np.array([np.log(predict(run.scenario, shared) / run.seconds) for run in runs])
+def refit(
+    runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict, *, rounds: int = 3
+) -> tuple[Constant, ...]:
+    """Return the constants that predict `runs` best, none outside its bounds."""
+    found = tuple(constants)
+    for _ in range(rounds):
+        shift = solve(runs, found, linearised(runs, found, predict))
+        found = moved(found, shift)
+        if np.abs(shift).max() < 0.003:
+            break
+    return found
 
 
-def _slopes(
-    runs: Sequence[Measured], constants: Sequence[Constant], point: np.ndarray, errors: np.ndarray, predict: Predict
-) -> np.ndarray:
-    """Return what each error gains for each constant, by a step of 4%, where a run depends on it."""
+def left_out(
+    runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict
+) -> tuple[dict[str, Number], dict[str, Number]]:
+    """Return predicted over measured of every run by id: with all families in the fit, and with its own left out."""
+    linear = linearised(runs, constants, predict)
+    together = linear.errors + linear.slopes @ solve(runs, constants, linear)
+    apart = together.copy()
+    for family in {run.family for run in runs}:
+        inside = np.array([run.family == family for run in runs])
+        others = [run for run in runs if run.family != family]
+        rest = Linear(linear.errors[~inside], linear.slopes[~inside])
+        apart[inside] = linear.errors[inside] + linear.slopes[inside] @ solve(others, constants, rest)
+    names = [run.id for run in runs]
+    return dict(zip(names, np.exp(together), strict=True)), dict(zip(names, np.exp(apart), strict=True))
+
+
+def linearised(runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict) -> Linear:
+    """Return errors and slopes at `constants`; a constant that a run does not depend on is not tried."""
+    shared = Shared.of(constants)
+    errors = np.array([np.log(predict(run.scenario, shared) / run.seconds) for run in runs])
     slopes = np.zeros((len(runs), len(constants)))
     for column, constant in enumerate(constants):
-        moved = point.copy()
-        moved[column] += 0.04
-        shared = _shared(constants, moved)
+        others = [*constants[:column], constant.with_value(constant.value * np.exp(STEP)), *constants[column + 1 :]]
+        changed = Shared.of(others)
         for row, run in enumerate(runs):
             if constant.concerns(run.scenario):
-                slopes[row, column] = (np.log(predict(run.scenario, shared) / run.seconds) - errors[row]) / 0.04
-    return slopes
+                slopes[row, column] = (np.log(predict(run.scenario, changed) / run.seconds) - errors[row]) / STEP
+    return Linear(errors, slopes)
 
 
-def _score(runs: Sequence[Measured], errors: np.ndarray) -> float:
-    families: dict[str, list[float]] = {}
-    for run, error in zip(runs, errors, strict=True):
-        families.setdefault(run.family, []).append(abs(np.expm1(error)))
-    return float(np.mean([np.median(values) for values in families.values() if len(values) >= 5]))
+def solve(runs: Sequence[Measured], constants: Sequence[Constant], linear: Linear, *, rounds: int = 20) -> Vector:
+    """Return the change of ln of each constant that is best for the linear errors and the priors."""
+    from scipy.optimize import lsq_linear
+
+    point, prior, low, high = (
+        np.log([getattr(constant, name) for constant in constants]) for name in ("value", "prior", "low", "high")
+    )
+    spread = np.array([constant.spread for constant in constants])
+    weights = _weights(runs)
+    shift = np.zeros(len(constants))
+    for _ in range(rounds):
+        now = linear.errors + linear.slopes @ shift
+        robust = weights / SCALE / (1 + (now / SCALE) ** 2) ** 0.25
+        matrix = np.vstack([linear.slopes * robust[:, None], np.diag(1 / spread)])
+        target = np.concatenate([-linear.errors * robust, (prior - point) / spread])
+        before, shift = shift, lsq_linear(matrix, target, (low - point - 1e-9, high - point + 1e-9)).x
+        if np.abs(shift - before).max() < 1e-4:
+            break
+    return shift
 
 
-def by_name(constants: Sequence[Constant]) -> Mapping[str, Constant]:
-    return {constant.name: constant for constant in constants}
+def moved(constants: Sequence[Constant], shift: Vector) -> tuple[Constant, ...]:
+    return tuple(
+        replace(constant, value=float(np.clip(constant.value * np.exp(change), constant.low, constant.high)))
+        for constant, change in zip(constants, shift, strict=True)
+    )
+
+
+def _weights(runs: Sequence[Measured]) -> Vector:
+    """Return weights that give a family of `WHOLE` runs or more as much as any other."""
+    sizes: dict[str, int] = {}
+    for run in runs:
+        sizes[run.family] = sizes.get(run.family, 0) + 1
+    return np.array([(min(sizes[run.family], WHOLE) / sizes[run.family]) ** 0.5 for run in runs])

@@ -98,9 +98,9 @@ class Units:
         """Return a layer: the longer of what the GPU and what the host needs."""
         if kind not in self._layers:
             index = kinds_of(self.inputs.model).index(kind)
-            self._layers[kind] = replace(
-                self._layer(self.shape_of(kind)), **layer_on_rank(self.inputs.model, index, **self.ways)
-            )
+            held = layer_on_rank(self.inputs.model, index, **self.ways)
+            unit = self._layer(self.shape_of(kind))
+            self._layers[kind] = replace(unit, dense=held["dense"], experts=held["experts"])
         return self._layers[kind]
 
     def _layer(self, shape: Shape) -> Unit:

@@ -13,7 +13,7 @@ import simpy
 
 from simulator.engine.pipeline import Timing, orders, positions, reductions, spread, stage_of
 from simulator.engine.wires import Wires
-from simulator.engine.work import ChunkWork, Span, StepWork
+from simulator.engine.work import ChunkWork, Span, StepWork, Transfer
 from simulator.units import Seconds, Share
 
 Process = Generator[simpy.Event, object, None]
@@ -211,7 +211,7 @@ class _Stage:
                 yield self.env.timeout(earliest - self.env.now)
             self.span("reduce", began, "data", "data")
 
-    def _exposed(self, transfer, name: str) -> Process:  # type: ignore[no-untyped-def]
+    def _exposed(self, transfer: Transfer, name: str) -> Process:
         began = self.env.now
         yield self.world.wires.send(transfer, self.links)
         self.account("data", self.env.now - began)

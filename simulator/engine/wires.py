@@ -57,7 +57,7 @@ class Wires:
         flow.version += 1
         version = flow.version
         wake = self.env.timeout(flow.left / flow.pace)
-        wake.callbacks.append(lambda _: self._end(flow, version))  # type: ignore[union-attr]
+        wake.callbacks.append(lambda _: self._end(flow, version))
 
     def _end(self, flow: Flow, version: int) -> None:
         if flow.version != version:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator import readable
 from simulator.report import cost, memory, run, step
 from simulator.report.section import Fact, Section
 from simulator.results import Result
@@ -18,10 +19,59 @@ def sections(result: Result) -> tuple[Section, ...]:
         run.section(result),
         run.interruptions(result),
         cost.section(result),
+        _targets(result),
+        _expected(result),
         _assumptions(result),
         _limits(result),
     )
     return tuple(section for section in told if section is not None)
+
+
+def _targets(result: Result) -> Section | None:
+    """How likely the run misses its deadline or its budget."""
+    targets, facts = result.targets, []
+    if targets.get("deadline_s") is not None:
+        late = readable.chance(targets["p_late"] or 0.0)
+        facts.append(
+            Fact(
+                label="deadline",
+                value=readable.duration(targets["deadline_s"] or 0.0),
+                note=f"missed by {late} of runs",
+            )
+        )
+    if targets.get("budget_dollars") is not None:
+        over = readable.chance(targets["p_over_budget"] or 0.0)
+        facts.append(
+            Fact(
+                label="budget",
+                value=readable.dollars(targets["budget_dollars"] or 0.0),
+                note=f"exceeded by {over} of runs",
+            )
+        )
+    return Section(name="targets", title="Targets", facts=tuple(facts)) if facts else None
+
+
+def _expected(result: Result) -> Section | None:
+    """What the scenario says was published, beside what was found."""
+    if not result.expected:
+        return None
+    facts = tuple(
+        Fact(
+            label=one["key"],
+            value="unknown" if one["found"] is None else f"{one['found']:.4g}",
+            note=f"{'as expected' if one['met'] else 'NOT as expected'}: {_wanted(one['wanted'])}",
+        )
+        for one in result.expected
+    )
+    met = sum(one["met"] for one in result.expected)
+    return Section(name="expected", title="Expected", answer=f"{met} of {len(facts)} met", facts=facts)
+
+
+def _wanted(limits: dict[str, float]) -> str:
+    said = [f"{limits['value']:g} within {limits['within']:.0%}"] if "value" in limits else []
+    said += [f"at least {limits['at_least']:g}"] if "at_least" in limits else []
+    said += [f"at most {limits['at_most']:g}"] if "at_most" in limits else []
+    return ", ".join(said)
 
 
 def _assumptions(result: Result) -> Section | None:

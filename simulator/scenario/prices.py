@@ -69,6 +69,13 @@ def resolve(section: PricesSection, gpu: Gpu, reading: Reading) -> Prices | None
     return Prices(terms=section.terms, electricity=section.electricity, **found | written)
 
 
+def list_price(gpu: Gpu, terms: Terms) -> DollarsPerHour:
+    """Return what the catalog asks for a GPU-hour."""
+    entry = _entry(PricesSection.base, Reading())
+    assert entry is not None
+    return _gpu_hour(entry, gpu, terms)
+
+
 def _gpu_hour(entry: PriceEntry, gpu: Gpu, terms: Terms) -> float:
     bf16 = gpu.peak.get("bf16", gpu.peak.get("fp16", max(gpu.peak.values())))
     listed = entry.gpu_hour.get(gpu.name, entry.per_petaflop * bf16 / 1e15)

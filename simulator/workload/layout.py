@@ -8,7 +8,7 @@ stage, T C D ranks: expert-tensor innermost, then expert, then the replicas of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from simulator.units import Count
@@ -112,7 +112,7 @@ def chunks(model: Model, stack: Stack, parallelism: Parallelism) -> tuple[Chunk,
         )
     if sum(counts) != model.layers:
         raise ValueError(f"split adds up to {sum(counts)} layers, but the model has {model.layers}")
-    ends = [sum(counts[:i]) for i in range(len(counts) + 1)]
+    ends = list(accumulate(counts, initial=0))
     result = tuple(
         Chunk(stage, chunk, first, last, index == 0, index == len(route) - 1)
         for index, ((stage, chunk), (first, last)) in enumerate(zip(route, pairwise(ends), strict=True))

@@ -31,7 +31,7 @@ class Stack:
     year: Count = 2024
 
     # Kernels.
-    attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"
+    attention: Literal["unfused", "triton", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"
     """Attention kernel; ``newest`` is the best one the GPU's architecture had (flash-2 on Ampere, cudnn on Hopper)."""
     norm: Literal["fused", "eager"] = "fused"
     """``eager`` upcasts to fp32 in separate kernels and keeps the copies."""

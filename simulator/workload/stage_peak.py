@@ -67,8 +67,8 @@ def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
     s = activations.setting(case.model, case.stack, case.parallelism, case.training)
     stays = 1 - case.training.offload.activations if case.training.offload else 1.0
     return Sizes(
-        kept=tuple(stays * kept(case, s, chunk) for chunk in held),
-        work=tuple(_work(case, s, chunk) for chunk in held),
+        kept=tuple(stays * kept(case, s, chunk, place) for place, chunk in enumerate(held)),
+        work=tuple(_work(case, s, chunk, place) for place, chunk in enumerate(held)),
         heads=tuple(chunk.head for chunk in held),
         head=_head(case, s),
     )
@@ -107,20 +107,26 @@ def _head(case: Case, s: Setting) -> Head:
     )
 
 
-def _recomputed(case: Case, chunk: Content) -> int:
-    """Return how many layers of a chunk are recomputed; a number given for a stage is spread over its chunks."""
+def _recomputed(case: Case, chunk: Content, place: int) -> int:
+    """Return how many layers of a chunk are recomputed.
+
+    A number given for a stage is spread over its chunks, what is left over to the first ones: they wait the longest.
+    """
     layers = chunk.dense + chunk.experts
     given = case.training.recompute.layers
     if case.training.recompute.kind == "none":
         return 0
-    return layers if given is None else min(layers, -(-given // case.parallelism.schedule.chunks_per_stage))
+    if given is None:
+        return layers
+    share, more = divmod(given, case.parallelism.schedule.chunks_per_stage)
+    return min(layers, share + (place < more))
 
 
-def kept(case: Case, s: Setting, chunk: Content) -> Bytes:
-    """Return what one microbatch keeps on a chunk from its forward to its backward."""
+def kept(case: Case, s: Setting, chunk: Content, place: int = 0) -> Bytes:
+    """Return what one microbatch keeps on a chunk, the stage's `place`-th, from its forward to its backward."""
     recompute = case.training.recompute
     layers = chunk.dense + chunk.experts
-    again = _recomputed(case, chunk)
+    again = _recomputed(case, chunk, place)
     total = 0.0
     for count, experts in ((chunk.dense, False), (chunk.experts, True)):
         if not count:
@@ -153,7 +159,7 @@ def _segment(layers: int) -> int:
     return max(isqrt(layers), 1)
 
 
-def _work(case: Case, s: Setting, chunk: Content) -> Bytes:
+def _work(case: Case, s: Setting, chunk: Content, place: int) -> Bytes:
     """Return what the backward of one layer needs beyond what was kept: gradients, and what it computes again."""
     layers = chunk.dense + chunk.experts
     if not layers:
@@ -164,7 +170,7 @@ def _work(case: Case, s: Setting, chunk: Content) -> Bytes:
         if not count:
             continue
         again = 0.0
-        if _recomputed(case, chunk):
+        if _recomputed(case, chunk, place):
             whole = sum(activations.layer(s, experts).values())
             again = whole - sum(activations.kept(s, recompute.kind, recompute.modules, experts).values())
             if recompute.kind == "sqrt":
@@ -180,5 +186,5 @@ def offloaded(case: Case, held: tuple[Content, ...]) -> Bytes:
         return 0.0
     s = activations.setting(case.model, case.stack, case.parallelism, case.training)
     stored = state(case, held)
-    flight = sum(kept(case, s, chunk) for chunk in held)
+    flight = sum(kept(case, s, chunk, place) for place, chunk in enumerate(held))
     return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight

@@ -64,8 +64,8 @@ def test_attention_is_scored_by_its_rate(tmp_path: Path) -> None:
 
 
 def test_a_kernel_without_a_model_is_the_reason(tmp_path: Path) -> None:
-    found = line(tmp_path, ATTENTION, "A100 SXM,Triton,bf16,128,True,fwd,4096,4,16,180")
-    assert found.note == "there is no model of the Triton kernel"
+    found = line(tmp_path, ATTENTION, "A100 SXM,xFormers,bf16,128,True,fwd,4096,4,16,180")
+    assert found.note == "there is no model of the xFormers kernel"
 
 
 def test_a_memory_bound_kernel_by_its_bytes(tmp_path: Path) -> None:

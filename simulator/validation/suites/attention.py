@@ -16,6 +16,7 @@ IMPLEMENTATIONS = (
     ("FA3", "flash-3"),
     ("FA4", "flash-4"),
     ("cuDNN", "cudnn"),
+    ("Triton", "triton"),
     ("PyTorch standard", "eager"),
 )
 PASSES = {"fwd": (False,), "bwd": (True,), "fwd+bwd": (False, True)}
