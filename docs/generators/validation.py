@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 
+from generators.markdown import table
+from simulator import catalog
 from simulator.cli.validate import Predict
+from simulator.engine.inputs import constants
 from simulator.validation import files
 from simulator.validation import page as written
 from simulator.validation.summary import Summary, summary
 from simulator.validation.workers import processors
+
+FAMILIES = """## Families of runs
+
+A family is one source and the machine it ran on. Families count alike in means, whatever their number of rows.
+"""
+SHARED = """## Constants fitted on runs
+
+{count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families weighted
+equally, each pulled toward its prior. The errors of runs above are therefore errors in sample; the constants of kernels
+and collectives come from their own tables.
+"""
 
 
 def figures() -> Summary:
@@ -18,8 +32,48 @@ def figures() -> Summary:
 
 
 def page() -> str:
-    """Return the page."""
-    return written.write(figures())
+    """Return the page: the figures and rules, then what the families and the shared constants are."""
+    return "\n".join([written.write(figures()).rstrip("\n"), "", _families(), _shared()])
+
+
+def _families() -> str:
+    rows = next(found.rows for found in map(files.read, files.shipped()) if found.suite.kind == "runs")
+    known: dict[str, dict[str, dict[str, None]]] = {}
+    for row in rows:
+        family = known.setdefault(row.texts["family"], {"gpu_name": {}, "year": {}, "source": {}})
+        for column, values in family.items():
+            values[row.texts[column]] = None
+    listed = [
+        (family, ", ".join(found["gpu_name"]), _years(list(found["year"])), _few(list(found["source"])))
+        for family, found in sorted(known.items())
+    ]
+    return f"{FAMILIES}\n{table(('family', 'GPU', 'year', 'source'), listed)}"
+
+
+def _few(sources: list[str]) -> str:
+    """Return one source, and how many others of its kind there are."""
+    return sources[0] if len(sources) == 1 else f"{sources[0]}, and {len(sources) - 1} more of it"
+
+
+def _years(years: list[str]) -> str:
+    known = sorted(year for year in years if year)
+    return f"{known[0]} to {known[-1]}" if len(known) > 1 else "".join(known)
+
+
+def _shared() -> str:
+    fitted = constants()
+    rows = [
+        (one.group, one.key, f"{one.value:.3f}", f"{one.prior:.2f}", f"{one.low:g} to {one.high:g}") for one in fitted
+    ]
+    causes = catalog.entry("calibration", "shared")["causes"]
+    return "\n".join(
+        [
+            SHARED.format(count=len(fitted)),
+            table(("group", "of", "value", "prior", "bounds"), rows, (2, 3, 4)),
+            *(f"- *{group}*: {' '.join(str(cause).split())}" for group, cause in causes.items()),
+            "",
+        ]
+    )
 
 
 def shipped_part(text: str) -> str:
