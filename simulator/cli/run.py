@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,10 @@ def command(
     asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
         result = simulate(asked)
+    if result.verdict in ("oom", "tight"):
+        from simulator.studies.advice import advise
+
+        result = replace(result, advice=advise(asked))
     missed = misses(result, fail_under or ())
     present(result, as_json=as_json, out=out, trace=trace)
     warn(missed)

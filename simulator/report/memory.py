@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from simulator.plots import colours
 from simulator.readable import chance, memory, percent
+from simulator.report.fit import command, gains, margin
 from simulator.report.section import Fact, Part, Section
-from simulator.report.verdict import margin
-from simulator.results import STAGE_PARTS, Result
+from simulator.results import STAGE_PARTS, Advice, Result
+
+SHOWN = 3
+"""Changes that are shown; the JSON has all."""
 
 
 def section(result: Result) -> Section | None:
@@ -34,7 +39,7 @@ def section(result: Result) -> Section | None:
             Fact(
                 label="P(fits)",
                 value=chance(estimate.p_fits),
-                note=margin(result),
+                note=margin(estimate, result.verdict or ""),
             ),
             Fact(
                 label="usable",
@@ -45,10 +50,17 @@ def section(result: Result) -> Section | None:
             Fact(label="reserved", value=memory(estimate.reserved_bytes), note="with the allocator's slack"),
             Fact(label="process", value=memory(estimate.process_bytes), note="what nvidia-smi shows"),
             *_host(estimate.host_peak_bytes),
+            *_advice(result.advice),
         ),
-        pictures=("memory_by_stage",),
+        pictures=("memory_by_stage", "memory_over_step"),
     )
 
 
 def _host(peak: float) -> tuple[Fact, ...]:
     return (Fact(label="host memory", value=memory(peak), note="on the fullest host"),) if peak > 0 else ()
+
+
+def _advice(advice: tuple[Advice, ...]) -> Iterator[Fact]:
+    """The cheapest changes that make it fit."""
+    for place, one in enumerate(advice[:SHOWN]):
+        yield Fact(label="" if place else "to make it fit", value=one.change, note=f"{gains(one)}: {command(one)}")

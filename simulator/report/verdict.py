@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.readable import chance, convention, digits, dollars, duration, memory, percent, prefixed
+from simulator.readable import convention, dollars, duration, percent, prefixed
+from simulator.report.fit import WORDS, need
 from simulator.report.section import Fact
 from simulator.results import Result
-
-GIB = 2.0**30
 
 
 def verdict(result: Result) -> tuple[str, str]:
@@ -15,21 +14,7 @@ def verdict(result: Result) -> tuple[str, str]:
         return "No progress", "recovery takes longer than the time between failures"
     if result.verdict is None or result.memory is None:
         return "Not checked", "the step is given, so the memory is not computed"
-    estimate = result.memory
-    peak = f"stage {estimate.worst_stage} needs {digits(estimate.peak_bytes / GIB)} of {memory(estimate.usable_bytes)}"
-    word = {"fits": "Fits", "tight": "Tight", "oom": "Does not fit"}[result.verdict]
-    return word, f"{peak}, {margin(result)}, P(fits) {chance(estimate.p_fits)}"
-
-
-def margin(result: Result) -> str:
-    """Return what is left of the memory, in words that go with the verdict: what is left may be too little."""
-    assert result.memory is not None
-    left = result.memory.usable_bytes - result.memory.peak_bytes
-    if left < 0:
-        return f"{memory(-left)} too much"
-    return {"fits": f"{memory(left)} to spare", "tight": f"{memory(left)} left"}.get(
-        result.verdict or "", f"only {memory(left)} left"
-    )
+    return WORDS[result.verdict], need(result.memory, result.verdict)
 
 
 def figures(result: Result) -> tuple[Fact, ...]:

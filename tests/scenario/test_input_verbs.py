@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -47,7 +48,30 @@ def test_new_knows_only_the_catalog():
 def test_check_says_what_a_scenario_is(tmp_path):
     result = run("check", "tutorial/1-one-host")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "tutorial/1-one-host: ok, llama-3.1-8b on 8 GPUs (1 hgx-h100), data 8\n"
+    first, second = result.stdout.splitlines()
+    assert first == "tutorial/1-one-host: fits, llama-3.1-8b on 8 GPUs (1 hgx-h100), data 8"
+    assert re.fullmatch(
+        r"  stage 0 needs \S+ of 79.6 GiB, \S+ GiB to spare, P\(fits\) .+, most of it \w+, \S+ GiB", second
+    )
+
+
+def test_check_says_what_to_change_where_it_does_not_fit():
+    result = run("check", "tutorial/1-one-host", "--set", "training.microbatch=4")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "does not fit" in result.stdout
+    assert "--set training.microbatch=" in result.stdout
+    assert result.stdout.count("P(fits)") > 2
+
+
+def test_check_says_what_would_save_memory_when_asked():
+    asked = run("check", "tutorial/1-one-host", "--advice")
+    assert asked.exit_code == 0
+    assert "to save memory, cheapest first" in asked.stdout
+
+
+def test_check_of_a_measured_step_has_no_memory():
+    given = "version: 1\ncluster: {host: hgx-h100, hosts: 16}\ntraining: {steps: 10, step_time: 9s}\n"
+    assert run("check", "-", text=given).stdout == "-: ok, 128 GPUs (16 hgx-h100), a measured step\n"
 
 
 def test_check_reads_what_new_writes():
@@ -59,7 +83,7 @@ def test_check_tells_the_mistakes_of_every_file(tmp_path):
     wrong.write_text("modle: gpt-2\n")
     result = run("check", "tutorial/1-one-host", str(wrong), str(tmp_path / "missing.yaml"))
     assert result.exit_code == 2
-    assert result.stdout.startswith("tutorial/1-one-host: ok")
+    assert result.stdout.startswith("tutorial/1-one-host: fits")
     assert f"{wrong}:1:1: modle: unknown key; did you mean `model`?" in result.stderr
     assert "missing.yaml: no such file" in result.stderr
 
