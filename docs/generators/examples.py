@@ -22,7 +22,7 @@ from simulator.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(?P<language>console|yaml)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (?P<name>[\w.-]+\.yaml)\n")
+FILE = re.compile(r"# (?P<name>[\w./-]+\.yaml)\n")
 STUDIES = ("sweep", "layouts", "stress")
 """Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
@@ -61,7 +61,9 @@ def replayed(page: str, root: Path) -> str:
             nonlocal status
             if found["language"] == "yaml":
                 if named := FILE.match(found["text"]):
-                    (folder / named["name"]).write_text(found["text"], encoding="utf-8")
+                    file = folder / named["name"]
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(found["text"], encoding="utf-8")
                 return found[0]
             shown = []
             listed = examples(found["text"])
