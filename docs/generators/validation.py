@@ -19,9 +19,9 @@ A family is one source and the machine it ran on. Families count alike in means,
 """
 SHARED = """## Constants fitted on runs
 
-{count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families weighted
-equally, each pulled toward its prior. The errors of runs above are therefore errors in sample; the constants of kernels
-and collectives come from their own tables.
+{count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
+weighted equally, each pulled toward its prior. The errors of runs above are therefore errors in sample; the constants
+of kernels and collectives come from their own tables.
 """
 
 
