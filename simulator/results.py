@@ -7,7 +7,7 @@ their totals. ``as_dict`` is the JSON of ``foretrain run --json``.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from simulator.engine.work import Span
 
@@ -113,6 +113,13 @@ class CostResult:
     co2_kg: float
 
 
+class Level(NamedTuple):
+    """What a stage has allocated from a moment on."""
+
+    time_s: float
+    nbytes: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Advice:
     """A change of the scenario, the memory it then needs, and what that costs."""
@@ -154,9 +161,11 @@ class Result:
     """What to change so that it fits, cheapest first; asked for where it does not."""
     spans: tuple[Span, ...] = ()
     """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
+    occupancy: tuple[tuple[Level, ...], ...] = ()
+    """Allocated memory of each stage over that step; not part of the JSON."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
-        whole = asdict(replace(self, spans=()))
-        del whole["spans"]
+        whole = asdict(replace(self, spans=(), occupancy=()))
+        del whole["spans"], whole["occupancy"]
         return whole

@@ -16,6 +16,7 @@ from simulator.expectations import expected, missed
 from simulator.intervals import interval
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
+from simulator.occupancy import occupancy
 from simulator.results import Assumption, Result, RunResult
 from simulator.scenario.scenario import Scenario
 from simulator.units import Joules, Seconds
@@ -97,6 +98,7 @@ def simulate(scenario: Scenario) -> Result:
         targets=missed(scenario.targets, happened.samples, bill.dollars.mean / happened.wall_clock_s.mean),
         not_modelled=NOT_MODELLED,
         spans=played.spans if played else (),
+        occupancy=occupancy(scenario, played.spans) if played else (),
     )
     return replace(result, expected=expected(scenario.expect, result.as_dict()))
 

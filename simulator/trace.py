@@ -1,7 +1,8 @@
 """The step as a Chrome trace: JSON that ui.perfetto.dev and chrome://tracing open.
 
 A pipeline stage is a process and each of its streams a thread, because the viewers do not draw slices that
-overlap on one track (Trace Event Format, events of phase X; times in microseconds).
+overlap on one track (Trace Event Format, events of phase X; times in microseconds). Beside them a stage has a
+counter (events of phase C): the memory that it has allocated.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.results import Result, Span
+from simulator.results import Level, Result, Span
 from simulator.tracks import STREAMS, place
 
 MICROSECOND = 1e-6
@@ -24,6 +25,7 @@ def chrome(result: Result) -> str:
     """Return the trace of ``result.spans`` as text."""
     laid = _lanes(result.spans)
     events = [*_names([track for track, _ in laid]), *(_slice(track, span) for track, span in laid)]
+    events += [_counter(stage, level) for stage, levels in enumerate(result.occupancy) for level in levels]
     about = {"scenario": result.scenario.get("name", ""), "version": result.version, "seed": result.seed}
     return (
         json.dumps({"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}, separators=(",", ":")) + "\n"
@@ -56,6 +58,12 @@ def _slice(track: str, span: Span) -> dict[str, Any]:
         "ts": span.start / MICROSECOND,
         "dur": span.duration / MICROSECOND,
     }
+
+
+def _counter(stage: int, level: Level) -> dict[str, Any]:
+    """Return the memory of a stage from a moment on; a process is numbered as in ``_address``."""
+    allocated = {"allocated GiB": round(level.nbytes / 2**30, 3)}
+    return {"ph": "C", "name": "memory", "pid": stage + 1, "ts": level.time_s / MICROSECOND, "args": allocated}
 
 
 def _names(tracks: Sequence[str]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ DESCRIPTIONS = {
     "pipeline": "Timeline of one step, a row for each pipeline stage",
     "network": "Tiers of the network, links coloured by how busy they are",
     "memory_by_stage": "Stacked bars of the memory of each pipeline stage, with a line at what is usable",
+    "memory_over_step": "Memory of the fullest stage over one step, with its peak and a line at what is usable",
     "wall_clock": "Bars for the parts of the wall clock that are not training",
     "finish_dates": "Histogram of the wall clock over simulated runs with P10, P50 and P90",
 }

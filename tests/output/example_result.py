@@ -10,6 +10,7 @@ from simulator.results import (
     Assumption,
     CostResult,
     Distribution,
+    Level,
     MemoryResult,
     ModelSize,
     Result,
@@ -74,6 +75,7 @@ def llama() -> Result:
             "traffic of other jobs on the same network",
         ),
         spans=spans(),
+        occupancy=occupancy(),
     )
 
 
@@ -286,6 +288,26 @@ def spans() -> tuple[Span, ...]:
         out.append(Span(track=f"stage {stage}", name="gather", start=end, duration=0.24, kind="data"))
         out.append(Span(track=f"stage {stage}", name="optimizer", start=end + 0.24, duration=0.03, kind="optimizer"))
     return tuple(out)
+
+
+def occupancy() -> tuple[tuple[Level, ...], ...]:
+    """Return the memory of each stage, which a forward takes and a backward gives back."""
+    stages = _memory().stages
+    found: list[list[Level]] = [[Level(0.0, _still(stage))] for stage in stages]
+    for span in sorted(spans(), key=lambda span: span.start):
+        if span.kind in ("F", "B"):
+            stage = int(span.track.removeprefix("stage "))
+            before = found[stage][-1].nbytes
+            most = (CHUNKS * STAGES + 2 * (STAGES - 1 - stage)) * 0.21e9 / (CHUNKS * MICROBATCHES)
+            if span.kind == "F":
+                found[stage].append(Level(span.start, before + most))
+            else:
+                found[stage].append(Level(span.start + span.duration, before - most))
+    return tuple(map(tuple, found))
+
+
+def _still(stage: dict[str, float]) -> float:
+    return sum(stage[f"{part}_bytes"] for part in ("weights", "gradients", "optimizer", "buffers"))
 
 
 def _order(stage: int) -> list[tuple[str, int, int]]:

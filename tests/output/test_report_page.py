@@ -43,7 +43,7 @@ def test_tags_nest(page: str) -> None:
     tags = Tags()
     tags.feed(page)
     assert tags.open == []
-    assert sum(tag == "svg" for tag, _ in tags.seen) == 6
+    assert sum(tag == "svg" for tag, _ in tags.seen) == 7
 
 
 def test_page_fetches_and_runs_nothing(page: str) -> None:
