@@ -14,7 +14,7 @@ from simulator.scenario import read
 from simulator.simulation import simulate
 
 SCENARIO = "published/llama-3.1-405b-16k"
-PICTURES = ("waterfall", "pipeline", "memory_by_stage", "wall_clock", "finish_dates", "network")
+PICTURES = ("waterfall", "pipeline", "memory_by_stage", "wall_clock", "network")
 PLOTTED = re.compile(r"^\$ (?P<command>foretrain .* --plot (?P<file>\S+\.svg))$", flags=re.MULTILINE)
 
 
