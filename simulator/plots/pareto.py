@@ -1,0 +1,76 @@
+"""Layouts as points: how long a step takes against the memory that is left, with the front of those nobody beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from simulator.plots import colours
+from simulator.studies.metrics import scale
+from simulator.studies.ranking import SAME, front, ordered
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SLOWEST = 3.0
+"""Layouts that take so many times as long as the best are left out."""
+
+
+def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
+    """Draw every layout that can be run; what the model cannot tell from the best lies in the shade."""
+    order = ordered(rows)
+    if not order:
+        drawing.set_title("No layout fits")
+        return drawing
+    best = order[0]["step_time_s"]
+    near = [row for row in order if row["step_time_s"] <= SLOWEST * best]
+    size, unit = scale("step_time_s", [row["step_time_s"] for row in near])
+    drawing.axvspan(best / size, best * (1 + SAME) / size, color=colours.FAINT, label=f"within {SAME:.0%} of the best")
+    for verdict, name in (("tight", "tight"), ("fits", "fits")):
+        ones = [row for row in near if row["verdict"] == verdict]
+        drawing.scatter(
+            [row["step_time_s"] / size for row in ones],
+            [row["headroom_bytes"] / 2**30 for row in ones],
+            s=14,
+            color=colours.VERDICT[verdict],
+            alpha=0.55,
+            linewidth=0,
+            label=f"{name} ({len(ones):,})",
+        )
+    edge = front(near, lambda row: row["step_time_s"], lambda row: -row["headroom_bytes"])
+    drawing.plot(
+        [row["step_time_s"] / size for row in edge],
+        [row["headroom_bytes"] / 2**30 for row in edge],
+        color=colours.INK,
+        linewidth=1,
+        marker="o",
+        markersize=3,
+        drawstyle="steps-post",
+        label="Pareto front",
+    )
+    for row in edge[:1]:
+        drawing.annotate(
+            name_of(row),
+            (row["step_time_s"] / size, row["headroom_bytes"] / 2**30),
+            xytext=(14, -16),
+            textcoords="offset points",
+            fontsize=9,
+            weight="bold",
+        )
+    drawing.set_xlabel(f"step time ({unit})")
+    drawing.set_ylabel("memory headroom (GiB)")
+    drawing.legend(loc="lower right")
+    drawing.set_title(f"{len(order):,} of {len(rows):,} layouts fit; the best takes {best / size:.3g} {unit}")
+    return drawing
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """Return a layout in a few words, as tables write it.
+
+    >>> name_of({"tensor": 8, "pipeline": 16, "context": 1, "expert": 1, "data": 128, "chunks": 8})
+    'TP8 PP16x8 DP128'
+    """
+    words = [f"TP{row['tensor']}", f"PP{row['pipeline']}" + (f"x{row['chunks']}" if row["chunks"] > 1 else "")]
+    words += [f"CP{row['context']}"] if row["context"] > 1 else []
+    words += [f"EP{row['expert']}"] if row["expert"] > 1 else []
+    return " ".join([*words, f"DP{row['data']}"])
