@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator import results, shipped
+from simulator import catalog, results, shipped
+from simulator.machine import hardware
+from simulator.machine.hardware import Gpu
 from simulator.results import RUN_PARTS, STAGE_PARTS, STEP_PARTS
 from simulator.scenario import read
 from simulator.simulation import simulate
@@ -102,3 +104,13 @@ def test_every_kind_has_its_line_in_the_concepts() -> None:
         text = (DOCS / "concepts" / f"{page}.md").read_text(encoding="utf-8")
         missing += [f"{page}: {kind}" for kind in kinds(package, base) if f"`{kind}`" not in text]
     assert missing == []
+
+
+def test_every_attention_kernel_is_named() -> None:
+    kernels = {name for one in gpus() for name in one.kernels.attention}
+    page = (DOCS / "concepts" / "kernels.md").read_text(encoding="utf-8")
+    assert sorted(name for name in kernels if f"`{name}`" not in page) == []
+
+
+def gpus() -> list[Gpu]:
+    return [hardware.gpu(each) for each in catalog.names("gpu")]
