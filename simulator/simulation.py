@@ -56,6 +56,11 @@ def predict(scenario: Scenario, *, learned: Shared | None = None, without: Colle
     return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))
 
 
+def predict_step(scenario: Scenario, learned: Shared) -> Seconds:
+    """Return the step alone, with other shared constants than those that ship."""
+    return spread_out(scenario, pipeline.time(assembly(scenario, learned).step()))[0]
+
+
 def simulate(scenario: Scenario) -> Result:
     """Return what the whole training run does.
 

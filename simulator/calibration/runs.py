@@ -7,6 +7,7 @@ linear in ln of a constant over its bounds, so that a family is left out by solv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,8 @@ import numpy as np
 
 from simulator.engine.inputs import Constant, Shared
 from simulator.scenario.scenario import Scenario
-from simulator.units import Number, Seconds
+from simulator.units import Seconds
+from simulator.validation.measured import MeasuredRun
 
 Predict = Callable[[Scenario, Shared], Seconds]
 Vector = np.ndarray
@@ -28,16 +30,6 @@ WHOLE = 5
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A run with its step time."""
-
-    id: str
-    family: str
-    scenario: Scenario
-    seconds: Seconds
-
-
-@dataclass(frozen=True)
 class Linear:
     """Errors, ln(predicted / measured), and what each gains for each constant."""
 
@@ -45,20 +37,8 @@ class Linear:
     slopes: Vector
 
 
-def thinned(runs: Sequence[Measured], most: int) -> tuple[Measured, ...]:
-    """Return at most `most` runs of each family, evenly spaced."""
-    families: dict[str, list[Measured]] = {}
-    for run in runs:
-        families.setdefault(run.family, []).append(run)
-    return tuple(
-        family[int(index)]
-        for family in families.values()
-        for index in np.linspace(0, len(family) - 1, min(most, len(family)))
-    )
-
-
 def refit(
-    runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict, *, rounds: int = 3
+    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, *, rounds: int = 3
 ) -> tuple[Constant, ...]:
     """Return the constants that predict `runs` best, none outside its bounds."""
     found = tuple(constants)
@@ -71,22 +51,20 @@ def refit(
 
 
 def left_out(
-    runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict
-) -> tuple[dict[str, Number], dict[str, Number]]:
-    """Return predicted over measured of every run by id: with all families in the fit, and with its own left out."""
+    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict
+) -> dict[str, tuple[Constant, ...]]:
+    """Return, for each family, the constants that all other families would have given."""
     linear = linearised(runs, constants, predict)
-    together = linear.errors + linear.slopes @ solve(runs, constants, linear)
-    apart = together.copy()
-    for family in {run.family for run in runs}:
-        inside = np.array([run.family == family for run in runs])
+    found = {}
+    for family in dict.fromkeys(run.family for run in runs):
+        outside = np.array([run.family != family for run in runs])
         others = [run for run in runs if run.family != family]
-        rest = Linear(linear.errors[~inside], linear.slopes[~inside])
-        apart[inside] = linear.errors[inside] + linear.slopes[inside] @ solve(others, constants, rest)
-    names = [run.id for run in runs]
-    return dict(zip(names, np.exp(together), strict=True)), dict(zip(names, np.exp(apart), strict=True))
+        rest = Linear(linear.errors[outside], linear.slopes[outside])
+        found[family] = moved(constants, solve(others, constants, rest))
+    return found
 
 
-def linearised(runs: Sequence[Measured], constants: Sequence[Constant], predict: Predict) -> Linear:
+def linearised(runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict) -> Linear:
     """Return errors and slopes at `constants`; a constant that a run does not depend on is not tried."""
     shared = Shared.of(constants)
     errors = np.array([np.log(predict(run.scenario, shared) / run.seconds) for run in runs])
@@ -100,7 +78,7 @@ def linearised(runs: Sequence[Measured], constants: Sequence[Constant], predict:
     return Linear(errors, slopes)
 
 
-def solve(runs: Sequence[Measured], constants: Sequence[Constant], linear: Linear, *, rounds: int = 20) -> Vector:
+def solve(runs: Sequence[MeasuredRun], constants: Sequence[Constant], linear: Linear, *, rounds: int = 20) -> Vector:
     """Return the change of ln of each constant that is best for the linear errors and the priors."""
     from scipy.optimize import lsq_linear
 
@@ -128,9 +106,22 @@ def moved(constants: Sequence[Constant], shift: Vector) -> tuple[Constant, ...]:
     )
 
 
-def _weights(runs: Sequence[Measured]) -> Vector:
+def _weights(runs: Sequence[MeasuredRun]) -> Vector:
     """Return weights that give a family of `WHOLE` runs or more as much as any other."""
     sizes: dict[str, int] = {}
     for run in runs:
         sizes[run.family] = sizes.get(run.family, 0) + 1
     return np.array([(min(sizes[run.family], WHOLE) / sizes[run.family]) ** 0.5 for run in runs])
+
+
+def rewritten(text: str, constants: Sequence[Constant]) -> str:
+    """Return the text of `calibration/shared.yaml` with the values of `constants`."""
+    values = {(constant.group, constant.key): constant.value for constant in constants}
+    group, lines = "", []
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"  (\w+):", line):
+            group = heading[1]
+        if (member := re.match(r"    ([^:]+): \{value: [\d.]+", line)) and (group, member[1]) in values:
+            line = re.sub(r"value: [\d.]+", f"value: {values[group, member[1]]:.3f}", line)
+        lines.append(line)
+    return "\n".join(lines) + "\n"

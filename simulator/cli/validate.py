@@ -14,7 +14,9 @@ from simulator.cli._streams import show, working
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.engine.inputs import Shared
     from simulator.scenario import Scenario
+    from simulator.validation.files import Table
     from simulator.validation.lines import Line
     from simulator.validation.predict import Prediction
 
@@ -36,6 +38,18 @@ Without = Annotated[
 ]
 
 
+LeaveOut = Annotated[
+    str | None,
+    typer.Option(
+        "--leave-out",
+        metavar="each|FAMILY",
+        help="Predict a family of runs, or each, with shared constants fitted on all the others.",
+    ),
+]
+FITTED = 60
+"""Runs of a family that a fit looks at."""
+
+
 def command(
     files: Files = None,
     as_csv: Csv = False,
@@ -43,6 +57,7 @@ def command(
     plot: Plot = None,
     families: Families = None,
     without: Without = None,
+    leave_out: LeaveOut = None,
 ) -> None:
     """Compare predictions with measurements.
 
@@ -56,6 +71,7 @@ def command(
       foretrain validate mine.csv --csv > rows.csv
       foretrain validate --family KOR --family NAR --plot errors.svg
       foretrain validate --without recompute
+      foretrain validate --leave-out each
     """
     from simulator.validation import files as tables
     from simulator.validation import lines, summary, terms
@@ -64,7 +80,10 @@ def command(
     off = terms.known(without or ())
     read = [tables.read(path) for path in files or tables.shipped()]
     with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
-        found = tables.lines(read, Predict(off), families or (), workers=processors())
+        if leave_out is None:
+            found = tables.lines(read, Predict(off), families or (), workers=processors())
+        else:
+            found = _left_out(read, leave_out, families or (), off)
     if plot is not None:
         _draw(found, plot)
     if as_csv:
@@ -81,12 +100,39 @@ def command(
 class Predict:
     """The predictor with some terms off; kernels need none, so it is imported with the first scenario."""
 
-    without: frozenset[str]
+    without: frozenset[str] = frozenset()
+    learned: Shared | None = None
 
     def __call__(self, scenario: Scenario) -> Prediction:
         from simulator import simulation
 
-        return simulation.predict(scenario, without=self.without)
+        return simulation.predict(scenario, learned=self.learned, without=self.without)
+
+
+def _left_out(read: Sequence[Table], wanted: str, families: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
+    """Return the lines of runs, each family predicted with constants that it had no part in."""
+    from simulator.calibration.runs import left_out
+    from simulator.engine.inputs import Shared, constants
+    from simulator.errors import ScenarioError
+    from simulator.simulation import predict_step
+    from simulator.validation import files as tables
+    from simulator.validation.measured import measured
+    from simulator.validation.workers import processors
+
+    runs = [table for table in read if table.suite.kind == "runs"]
+    known = {row.text("family") for table in runs for row in table.rows}
+    asked = sorted(known & set(families) if families else known) if wanted == "each" else [wanted]
+    if unknown := [family for family in asked if family not in known]:
+        raise ScenarioError(f"--leave-out {unknown[0]}: no such family; one of {', '.join(sorted(known))}, or each")
+    base = [*(tables.read(path) for path in tables.shipped() if path.stem == "runs"), *runs]
+    fitted = left_out(list(measured(base, Predict(), most=FITTED)), constants(), predict_step)
+    return tuple(
+        line
+        for family in asked
+        for line in tables.lines(
+            runs, Predict(off, Shared.of(fitted.get(family, constants()))), (family,), workers=processors()
+        )
+    )
 
 
 def _draw(found: Sequence[Line], path: Path) -> None:

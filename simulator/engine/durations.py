@@ -57,6 +57,8 @@ class Durations:
             alone = gemm.time(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
             architecture = self.gpu.architecture
             rate = self.shared.rate("products", f"{architecture} {work.dtype}", architecture) * self.stack.gemm_factor
+            if work.groups > 1:
+                rate *= self.shared.rate("grouped", architecture)
             return work.kernels * alone / rate / self._software
         if isinstance(work, Traffic):
             alone = elementwise.time(self.gpu, work.nbytes, kernels=work.kernels)
@@ -85,7 +87,8 @@ class Durations:
             # A fused dispatcher sends a token once to each host that holds any of its experts.
             hosts = channel.hosts * (1 - (1 - 1 / channel.hosts) ** work.fanout)
             nbytes *= hosts / work.fanout
-        return collectives.time(work.operation, nbytes, channel, self.algorithm)
+        alone = collectives.time(work.operation, nbytes, channel, self.algorithm)
+        return alone / self.shared.rate("exchange", work.axis)
 
     def item(self, operation: Operation) -> Item:
         """Return an operation with its duration, for the streams."""

@@ -33,9 +33,9 @@ class Constant:
     """A factor on a rate, with its prior and bounds (`calibration/shared.yaml`)."""
 
     group: str
-    """products, attention, elementwise or software."""
+    """products, grouped, attention, elementwise, exchange or software."""
     key: str
-    """An architecture, an architecture and a precision, or a framework and its year."""
+    """An architecture, an architecture and a precision, an axis, or a framework and its year."""
     value: Number
     prior: Number
     low: Number
@@ -51,13 +51,16 @@ class Constant:
         return replace(self, value=value)
 
     def concerns(self, scenario: Scenario) -> bool:
-        """Return whether a run depends on it."""
+        """Return whether a run may teach it: runs with experts, whose software changes by the month, only their own."""
         words = self.key.split()
+        mixture = scenario.model is not None and scenario.model.experts is not None
+        if mixture != (self.group in ("grouped", "exchange")):
+            return False
         if self.group == "software":
             stack = scenario.stack
             return any(_software(stack, name) for name in self.key.split(", "))
         gpu = scenario.cluster.host.gpu
-        same = words[0] in (gpu.architecture, "all")
+        same = words[0] in (gpu.architecture, "all", "expert")
         return same and (len(words) == 1 or words[1] == scenario.training.precision.kind)
 
 
