@@ -1,0 +1,56 @@
+"""The questions that take a while, as functions that another process can answer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from simulator.explorer.levers import Lever, levers
+from simulator.results import Advice, Result
+from simulator.studies.point import Base
+
+
+@lru_cache(maxsize=16)
+def whole(base: Base) -> Result:
+    """Return what ``foretrain run`` finds."""
+    from simulator.simulation import simulate
+
+    return simulate(base.read())
+
+
+def better(base: Base) -> tuple[tuple[Lever, ...], tuple[Advice, ...]]:
+    """Return what makes the step shorter, and what makes the scenario fit where it does not."""
+    from simulator.simulation import fits
+    from simulator.studies.advice import advise
+
+    scenario = base.read()
+    if scenario.model is None or scenario.parallelism is None or scenario.training.step_time is not None:
+        return (), ()
+    return levers(base), () if fits(scenario).verdict == "fits" else advise(scenario)
+
+
+def picture(name: str, base: Base) -> str:
+    """Return a picture of the result, as the report has it."""
+    from simulator.plots import gallery
+
+    return gallery.svg(name, whole(base))
+
+
+def pictured(base: Base) -> tuple[str, ...]:
+    """Return the names of the pictures that there are of the result."""
+    from simulator.plots import gallery
+
+    return tuple(name for name, module in gallery.pictures().items() if module.applies(whole(base)))
+
+
+def report(base: Base) -> str:
+    """Return the report as a page."""
+    from simulator.report import html
+
+    return html.write(whole(base))
+
+
+def warm() -> None:
+    """Import what the first question would wait for."""
+    import simulator.plots.gallery
+    import simulator.simulation
+    import simulator.studies.advice  # noqa: F401

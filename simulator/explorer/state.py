@@ -1,0 +1,73 @@
+"""What one browser tab looks at: the scenario, the view and the pins; kept in step with the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from simulator.errors import ScenarioError
+from simulator.explorer import asked, link
+from simulator.explorer.desk import desk
+from simulator.studies.point import Base
+
+MOST_PINS = 4
+
+
+def base() -> Base:
+    """Return the scenario of this tab; an address that was typed, or followed, is read anew."""
+    address = {name: st.query_params.get_all(name) for name in st.query_params}
+    if st.session_state.get("address") != address:
+        st.session_state["address"] = address
+        st.session_state["view"] = link.first(address, link.VIEW) or st.session_state.get("view")
+        st.session_state["base"] = link.read(address, desk.given, desk.catalogs)
+    return st.session_state["base"]
+
+
+def show(base: Base) -> None:
+    """Make `base` the scenario of this tab."""
+    st.session_state["base"] = base
+
+
+def change(key: str, text: str) -> None:
+    show(asked.changed(st.session_state["base"], key, text))
+
+
+def apply(settings: tuple[str, ...]) -> None:
+    show(asked.applied(st.session_state["base"], settings))
+
+
+def keep_address(base: Base) -> None:
+    """Write the scenario and the view into the address."""
+    address = link.write(base, st.session_state.get("view") or "")
+    if st.session_state.get("address") != address:
+        st.session_state["address"] = address
+        st.query_params.from_dict(address)
+
+
+def pins() -> list[Base]:
+    return st.session_state.setdefault("pins", [])
+
+
+def pin(base: Base) -> None:
+    if base not in pins() and len(pins()) < MOST_PINS:
+        pins().append(base)
+
+
+def unpin(base: Base) -> None:
+    pins().remove(base)
+
+
+def last_valid(base: Base) -> tuple[Base | None, ScenarioError | None]:
+    """Return the last scenario of this tab that could be read, and what is wrong with `base` if that is not it."""
+    try:
+        base.read()
+    except ScenarioError as error:
+        return st.session_state.get("valid"), error
+    st.session_state["valid"] = base
+    return base, None
+
+
+def remember(name: str, value: Any) -> Any:
+    """Return what this tab has kept under `name`, `value` the first time."""
+    return st.session_state.setdefault(name, value)

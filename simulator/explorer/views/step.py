@@ -1,0 +1,16 @@
+"""From the peak of a GPU to what the model gets."""
+
+from __future__ import annotations
+
+from simulator.explorer import drawn, headline
+from simulator.results import Result
+from simulator.studies.point import Base
+
+TITLE = "Step"
+ORDER = 1
+
+
+def show(base: Base, result: Result) -> None:
+    headline.help_(base, result)
+    drawn.picture("waterfall", base, result)
+    drawn.section("step", result)
