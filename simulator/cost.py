@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,9 +19,9 @@ def distribution(samples: Sequence[float]) -> Distribution:
     >>> distribution([1.0, 2.0, 3.0]).p50
     2.0
     """
-    values = np.asarray(samples, dtype=float)
-    low, middle, high = np.percentile(values, [10, 50, 90])
-    return Distribution(mean=float(values.mean()), p10=float(low), p50=float(middle), p90=float(high))
+    low, middle, high = (float(value) for value in np.percentile(np.asarray(samples, dtype=float), [10, 50, 90]))
+    mean = samples[0] if min(samples) == max(samples) else math.fsum(samples) / len(samples)
+    return Distribution(mean=float(mean), p10=low, p50=middle, p90=high)
 
 
 def scaled(spread: Distribution, factor: float) -> Distribution:

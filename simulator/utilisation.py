@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simulator.units import FlopsPerSecond, Seconds, Share
-from simulator.workload.flops import CONVENTIONS, flops_per_token, recomputed_flops_per_token
+from simulator.workload.flops import CONVENTIONS, Convention, flops_per_token, recomputed_flops_per_token
 from simulator.workload.model import Model
 from simulator.workload.training import Training
 
-CONVENTION = "causal"
+CONVENTION: Convention = "causal"
 NAMES = {
     "tensor": "tensor parallelism",
     "context": "context parallelism",
@@ -29,7 +29,7 @@ class Utilisation:
     mfu: Share
     hfu: Share
     convention: str
-    per_gpu: dict[str, FlopsPerSecond]
+    per_gpu: Mapping[Convention, FlopsPerSecond]
     """Model FLOP/s of one GPU by convention."""
     waterfall: tuple[tuple[str, FlopsPerSecond], ...]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,19 @@ LOW, HIGH = 0.10, 0.90
 OTHER = "other"
 
 
+class Band(NamedTuple):
+    """The 10th and 90th percentile of measured over predicted, and the runs and families behind them."""
+
+    low: Number
+    high: Number
+    runs: int
+    families: int
+
+
 def bands(
     runs: Sequence[MeasuredRun], without: Mapping[str, tuple[Constant, ...]], predict: Predict
-) -> dict[str, tuple[Number, Number, int, int]]:
-    """Return, for each class of runs, the 10th and 90th percentile of measured over predicted, and runs and families.
+) -> dict[str, Band]:
+    """Return the band of each class of runs.
 
     `without` are the constants of each family left out. Nothing comparable was ever measured for the class ``other``:
     its interval is as wide as the widest on each side.
@@ -31,24 +41,24 @@ def bands(
         ratios.setdefault(kind, []).append(run.seconds / predict(run.scenario, Shared.of(without[run.family])))
         families.setdefault(kind, set()).add(run.family)
     found = {
-        kind: (*(float(q) for q in np.quantile(values, (LOW, HIGH))), len(values), len(families[kind]))
+        kind: Band(float(np.quantile(values, LOW)), float(np.quantile(values, HIGH)), len(values), len(families[kind]))
         for kind, values in ratios.items()
         if kind != OTHER
     }
-    widest = (min(band[0] for band in found.values()), max(band[1] for band in found.values()))
-    return found | {OTHER: (*widest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
+    lowest, highest = min(band.low for band in found.values()), max(band.high for band in found.values())
+    return found | {OTHER: Band(lowest, highest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
 
 
-def text(found: Mapping[str, tuple[Number, Number, int, int]]) -> str:
+def text(found: Mapping[str, Band]) -> str:
     """Return `calibration/residuals.yaml`."""
     lines = [
-        "# 80% intervals of measured over predicted step time, by class of run: 10th and 90th percentile of the errors of",
-        "# families left out of the fit of the shared constants. `other` is what was never measured.",
+        "# 80% intervals of measured over predicted step time, by class of run: 10th and 90th percentile of the errors",
+        "# of families left out of the fit of the shared constants. `other` is what was never measured.",
         "# Written by `foretrain calibrate --runs`.",
         "classes:",
         *(
-            f"  {kind}: {{low: {low:.3f}, high: {high:.3f}, runs: {count}, families: {many}}}"
-            for kind, (low, high, count, many) in sorted(found.items())
+            f"  {kind}: {{low: {band.low:.3f}, high: {band.high:.3f}, runs: {band.runs}, families: {band.families}}}"
+            for kind, band in sorted(found.items())
         ),
         'source: "published step times of `foretrain validate`, docs/validation.md"',
     ]

@@ -27,7 +27,7 @@ def measured(
     tables: Sequence[Table], predictor: Predictor, *, most: int | None = None, families: Collection[str] = ()
 ) -> Iterator[MeasuredRun]:
     """Yield the runs whose step time counts, at most `most` of each family, evenly spaced in their table."""
-    rows = {}
+    rows: dict[str, Row] = {}
     for table in tables:
         if table.suite.kind == "runs":
             for row in table.rows:
