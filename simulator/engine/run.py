@@ -83,15 +83,15 @@ def plan(run: RunInput) -> SavePlan:
     return save_plan(run.checkpoint, mtbf=mtbf(run), recovery=down + (run.checkpoint.load or 0.0))
 
 
-def simulate(run: RunInput, seed: int, runs: int, *, record: bool = False) -> tuple[Outcome, ...]:
-    """Return the outcomes of `runs` runs; the first that makes no progress ends them.
+def simulate(run: RunInput, seed: int, runs: int, *, first: int = 0, record: bool = False) -> tuple[Outcome, ...]:
+    """Return the outcomes of `runs` runs from number `first` on; one that makes no progress ends them.
 
     With `record` they carry a timeline.
     """
     _check(run)
     saves = plan(run)
     outcomes = []
-    for number in range(runs):
+    for number in range(first, first + runs):
         outcomes.append(_one(run, saves, lambda *names, number=number: random.stream(seed, number, *names), record))
         if not outcomes[-1].progress:
             break
