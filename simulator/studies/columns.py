@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.results import Distribution, Result, StepResult
+from simulator.results import CostResult, Distribution, Result, RunResult, StepResult
 
 INFEASIBLE = "infeasible"
 """The verdict of a point that contradicts itself, beside fits, tight and oom."""
@@ -66,17 +66,12 @@ COLUMNS = (
 
 def of_result(result: Result, gpus: int) -> dict[str, Any]:
     """Return the row of a whole result."""
-    memory, run, cost = result.memory, result.run, result.cost
+    memory = result.memory
     row: dict[str, Any] = {"verdict": result.verdict, "reason": reason(result), "gpus": gpus}
     row |= of_step(result.step)
     if memory is not None:
         row |= of_memory(memory.peak_bytes, memory.usable_bytes, memory.p_fits)
-    row |= {"ideal_s": run.ideal_s, "progress": run.progress}
-    row |= _spread("wall_clock_{}_s", run.wall_clock_s) | _spread("goodput_{}", run.goodput)
-    row |= {"interruptions": run.interruptions["mean"], "checkpoint_interval_s": run.checkpoint["interval_s"]}
-    row |= _spread("gpu_hours_{}", cost.gpu_hours) | _spread("dollars_{}", cost.dollars)
-    row |= {"energy_j": cost.energy_j, "co2_kg": cost.co2_kg}
-    return ordered(row)
+    return ordered(row | of_run(result.run) | of_cost(result.cost))
 
 
 def of_step(step: StepResult) -> dict[str, Any]:
@@ -97,6 +92,22 @@ def of_step(step: StepResult) -> dict[str, Any]:
 
 def of_memory(peak: float, usable: float, p_fits: float) -> dict[str, Any]:
     return {"peak_bytes": peak, "usable_bytes": usable, "headroom_bytes": usable - peak, "p_fits": p_fits}
+
+
+def of_run(run: RunResult) -> dict[str, Any]:
+    return {
+        "ideal_s": run.ideal_s,
+        "progress": run.progress,
+        **_spread("wall_clock_{}_s", run.wall_clock_s),
+        **_spread("goodput_{}", run.goodput),
+        "interruptions": run.interruptions["mean"],
+        "checkpoint_interval_s": run.checkpoint["interval_s"],
+    }
+
+
+def of_cost(cost: CostResult) -> dict[str, Any]:
+    spread = _spread("gpu_hours_{}", cost.gpu_hours) | _spread("dollars_{}", cost.dollars)
+    return spread | {"energy_j": cost.energy_j, "co2_kg": cost.co2_kg}
 
 
 def ordered(row: dict[str, Any]) -> dict[str, Any]:

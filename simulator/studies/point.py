@@ -15,8 +15,8 @@ from simulator.studies import columns
 from simulator.studies.store import Row, key
 from simulator.studies.vary import Choice
 
-UNKNOWN = "unknown key"
-"""A word in messages about keys that do not exist, which no choice of values makes right."""
+UNKNOWN = "unknown key;"
+"""Words in messages about keys that do not exist, which no choice of values makes right."""
 
 
 @dataclass(frozen=True)

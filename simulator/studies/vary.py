@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from simulator import units
 from simulator.errors import ScenarioError
 from simulator.scenario import yaml_text
 from simulator.scenario.document import plain
 from simulator.scenario.mistakes import Mistakes
 
 MOST_POINTS = 1_000_000
+_UNITS = ("s", "B/s", "B", "$")
+"""Units in which values may be written in several ways, such as 5min and 1h."""
 _NUMBER = re.compile(
     r"(?P<before>\$?)(?P<number>[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?P<after>\s*[^0-9.].*|)"
 )
@@ -33,17 +36,27 @@ class Axis(NamedTuple):
 
     @property
     def numbers(self) -> tuple[float, ...] | None:
-        """The values as numbers in the unit they are written in; None where they are words or of several units."""
+        """The values as numbers, in the unit they are written in where all have the same; None where they are words."""
         parts = [_NUMBER.fullmatch(value) for value in self.values]
-        if not all(parts) or len({(part["before"], part["after"].strip()) for part in parts if part}) != 1:
+        if not all(parts):
             return None
-        return tuple(float(part["number"]) for part in parts if part)
+        if len({(part["before"], part["after"].strip()) for part in parts if part}) == 1:
+            return tuple(float(part["number"]) for part in parts if part)
+        return next((found for unit in _UNITS if (found := _all(self.values, unit)) is not None), None)
 
     @property
     def unit(self) -> str:
-        """What stands behind the numbers, such as ``min``."""
-        part = _NUMBER.fullmatch(self.values[0])
-        return (part["after"].strip() or part["before"]) if part else ""
+        """What stands behind all numbers, such as ``min``; empty where that differs."""
+        parts = [_NUMBER.fullmatch(value) for value in self.values]
+        found = {part["after"].strip() or part["before"] for part in parts if part}
+        return found.pop() if len(found) == 1 else ""
+
+
+def _all(values: tuple[str, ...], unit: str) -> tuple[float, ...] | None:
+    try:
+        return tuple(units.parse(value, unit) for value in values)
+    except ValueError:
+        return None
 
 
 Choice = tuple[tuple[str, str], ...]
@@ -111,13 +124,13 @@ def flow(value: Any) -> str:
 def _steps(key: str, from_: str, to_: str, steps_: str = "5") -> tuple[str, ...]:
     """Return evenly spaced values from the first to the last, in the unit of both."""
     ends = Axis(key, (str(from_), str(to_)))
-    numbers = ends.numbers
-    if numbers is None:
+    numbers, parts = ends.numbers, [_NUMBER.fullmatch(value) for value in ends.values]
+    if numbers is None or len({(part["before"], part["after"].strip()) for part in parts if part}) != 1:
         raise ScenarioError(f"--vary {key}: `from: {from_}` and `to: {to_}` are not two numbers with the same unit")
     if not (str(steps_).isdigit() and 2 <= int(steps_) <= MOST_POINTS):
         raise ScenarioError(f"--vary {key}: `steps: {steps_}` is not a whole number of at least 2")
     first, last, count = *numbers, int(steps_)
-    part = _NUMBER.fullmatch(ends.values[0])
+    part = parts[0]
     assert part is not None
     texts = (f"{first + (last - first) * step / (count - 1):.10g}" for step in range(count))
     return tuple(dict.fromkeys(f"{part['before']}{text}{part['after']}" for text in texts))

@@ -32,7 +32,8 @@ def test_a_range_is_evenly_spaced_in_its_unit() -> None:
 
 def test_values_of_one_unit_are_numbers() -> None:
     assert axis("a=[5min, 10min]").numbers == (5.0, 10.0)
-    assert axis("a=[5min, 1h]").numbers is None
+    assert axis("a=[5min, 1h]").numbers == (300.0, 3600.0)
+    assert axis("a=[5min, 1GB]").numbers is None
     assert axis("a=[fixed, young]").numbers is None
 
 
