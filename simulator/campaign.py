@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, isfinite
 
 from simulator.cost import distribution
 from simulator.engine.faults import StepFactor
 from simulator.engine.outcome import PARTS, Outcome
-from simulator.engine.run import RunInput, plan
+from simulator.engine.run import RunInput, mtbf, plan
+from simulator.reliability import spares
+from simulator.reliability.advice import interval_advice
 from simulator.reliability.checkpointing import cost as saving
 from simulator.reliability.checkpointing.base import CheckpointPolicy
+from simulator.reliability.checkpointing.tier import Tier
+from simulator.reliability.goodput import definitions
 from simulator.results import RunResult
 from simulator.scenario.scenario import Scenario
-from simulator.units import Bytes, Seconds
+from simulator.units import Bytes, Seconds, Share
 from simulator.workload import states
 
 HOSTS_PER_RACK = 4
@@ -84,7 +88,7 @@ def _checkpoint(scenario: Scenario) -> CheckpointPolicy:
     return policy
 
 
-def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome]) -> RunResult:
+def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], mfu: Share | None) -> RunResult:
     """Return what the runs say together; parts are means, and sum to the mean wall clock."""
     walls = [outcome.wall_clock for outcome in outcomes]
     mean = {part: sum(outcome.parts.get(part, 0.0) for outcome in outcomes) / len(outcomes) for part in PARTS}
@@ -98,7 +102,7 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome]) -
         ideal_s=run.work,
         wall_clock_s=distribution(walls),
         goodput=distribution([outcome.goodput for outcome in outcomes]),
-        goodput_definitions=_goodputs(outcomes),
+        goodput_definitions=definitions(mean, mfu),
         parts_s=mean,
         interruptions={
             "mean": sum(causes.values()),
@@ -110,43 +114,30 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome]) -
             "stall_s": tier.stall if tier else 0.0,
             "persist_s": tier.persist if tier else 0.0,
             "bytes": checkpoint_bytes(scenario) if tier else 0.0,
+            **_advice(run, tier),
         },
-        spares=_spares(outcomes),
+        spares=_spares(run, outcomes),
         progress=all(outcome.progress for outcome in outcomes),
         samples=tuple(walls),
     )
 
 
-def _goodputs(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Return the goodputs that people publish: Meta's effective training time ratio, Google's three."""
-    wall = sum(outcome.wall_clock for outcome in outcomes)
-    if not wall:
-        return {}
-    share = {part: sum(outcome.parts.get(part, 0.0) for outcome in outcomes) / wall for part in PARTS}
-    away = share["detect"] + share["diagnose"] + share["restart"] + share["wait"] + share["planned"]
-    running = 1 - away
-    kept = share["train"] / running if running else 0.0
-    return {
-        "train_over_wall": share["train"],
-        "meta_ettr": share["train"] + share["other"],
-        "google_scheduling": 1 - share["wait"],
-        "google_runtime": running / (1 - share["wait"]) if share["wait"] < 1 else 0.0,
-        "google_program": kept,
-    }
-
-
-def _spares(outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:
+def _spares(run: RunInput, outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:
     """Return the share of time that the job waits for hosts, and the spares that suffice 99% of the time."""
     wall = sum(outcome.wall_clock for outcome in outcomes)
-    away: dict[int, float] = {}
-    for outcome in outcomes:
-        for count, seconds in outcome.hosts_out.items():
-            away[count] = away.get(count, 0.0) + seconds
     waiting = sum(outcome.parts.get("wait", 0.0) for outcome in outcomes) / wall if wall else 0.0
-    total, seen, needed = sum(away.values()), 0.0, None
-    for count in sorted(away):
-        seen += away[count]
-        if seen >= 0.99 * total:
-            needed = count
-            break
-    return {"waiting_share": waiting, "needed_p99": needed}
+    away = spares.load(run.failures, run.recovery, {**run.units, "job": 1}, run.hosts_of)
+    return {"waiting_share": waiting, "needed_p99": spares.needed(away) if away else None}
+
+
+def _advice(run: RunInput, tier: Tier | None) -> dict[str, float | None]:
+    """Return the best interval in closed form, and what half and double of it lose."""
+    if tier is None or not tier.stall or not isfinite(mtbf(run)):
+        return {"best_interval_s": None, "loss_at_half": None, "loss_at_double": None}
+    down = run.recovery.detect.expected() + run.recovery.mean_restart(run.units["gpu"])
+    found = interval_advice(tier.stall, mtbf(run), down, 0.0, tier.persist)
+    return {
+        "best_interval_s": found.best,
+        "loss_at_half": found.loss_at_half,
+        "loss_at_double": found.loss_at_double,
+    }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cache
 
 from simulator.accounts import memory_result, model_size, step_result
 from simulator.campaign import run_input, run_result
 from simulator.cost import cost
 from simulator.engine import pipeline, run, step
 from simulator.engine.assembly import assembly, network_of
-from simulator.engine.inputs import Shared
+from simulator.engine.faults import StepFactor
+from simulator.engine.inputs import Shared, shared
 from simulator.engine.straggler import straggling
 from simulator.expectations import expected, missed
 from simulator.intervals import interval
@@ -74,9 +76,11 @@ def simulate(scenario: Scenario) -> Result:
 
     held = fits(scenario) if scenario.model and scenario.parallelism else None
 
-    whole = run_input(scenario, useful_work(scenario, seconds), seconds)
+    told = step_result(scenario, seconds, parts, interval(scenario), built, played)
+
+    whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
     outcomes = run.simulate(whole, scenario.seed, scenario.runs)
-    happened = run_result(scenario, whole, outcomes)
+    happened = run_result(scenario, whole, outcomes, told.mfu)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
     bill = cost(
@@ -96,7 +100,7 @@ def simulate(scenario: Scenario) -> Result:
         warnings=scenario.warnings,
         assumptions=tuple(Assumption(key=a.key, value=a.value, source=a.source) for a in scenario.assumptions),
         model=model_size(scenario),
-        step=step_result(scenario, seconds, parts, interval(scenario), built, played),
+        step=told,
         memory=memory_result(held) if held else None,
         run=happened,
         cost=bill,
@@ -170,10 +174,27 @@ def fits(scenario: Scenario) -> MemoryEstimate:
     )
 
 
-def sick_step(scenario: Scenario, faults: tuple[Fault, ...]) -> Seconds:
-    """Return the step on a cluster with these faults, on the fast clock."""
-    sick = replace(scenario, cluster=replace(scenario.cluster, faults=(*scenario.cluster.faults, *faults)))
-    return spread_out(sick, pipeline.time(assembly(sick).step()))[0]
+FAULTS: dict[str, Callable[[float], Fault]] = {
+    "nic": lambda share: Fault(nic="0/0", bandwidth=share),
+    "link": lambda share: Fault(nic="0/0", bandwidth=share),
+    "switch": lambda share: Fault(leaf=0, bandwidth=share),
+    "host": lambda share: Fault(host=0, bandwidth=share),
+}
+"""One degraded unit as a fault of the fabric; which one it is makes no difference to a step that waits for all."""
+
+
+def step_factor(scenario: Scenario) -> StepFactor | None:
+    """Return what degraded units do to the step, each combination worked out once; None for a measured step."""
+    if scenario.training.step_time is not None or scenario.cluster.hosts == 1:
+        return None
+
+    @cache
+    def factor(degraded: tuple[tuple[str, float], ...]) -> float:
+        faults = tuple(FAULTS[unit](share) for unit, share in degraded if unit in FAULTS)
+        sick = replace(scenario, cluster=replace(scenario.cluster, faults=(*scenario.cluster.faults, *faults)))
+        return predict_step(sick, shared()) / predict_step(scenario, shared())
+
+    return factor
 
 
 def energy(scenario: Scenario, happened: RunResult, parts: dict[str, Seconds]) -> Joules:

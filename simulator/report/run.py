@@ -9,12 +9,13 @@ from simulator.readable import DAY, duration, duration_like, percent, prefixed, 
 from simulator.report.section import Fact, Part, Section
 from simulator.results import RUN_PARTS, Result
 
-OURS = "train_over_wall"
+OURS = "goodput"
 DEFINITIONS = {
     "meta_ettr": "Meta's effective time ratio",
     "google_scheduling": "Google's scheduling goodput",
     "google_runtime": "Google's runtime goodput",
     "google_program": "Google's program goodput",
+    "google_total": "Google's goodput",
 }
 
 
@@ -78,9 +79,9 @@ def interruptions(result: Result) -> Section | None:
 def _definitions(definitions: dict[str, Any]) -> tuple[Fact, ...]:
     """Return goodput as others define it."""
     return tuple(
-        Fact(label=DEFINITIONS.get(name, name.replace("_", " ")), value=percent(value))
-        for name, value in definitions.items()
-        if name != OURS and isinstance(value, float) and 0 <= value <= 1
+        Fact(label=DEFINITIONS.get(name, name.replace("_", " ")), value=percent(one["value"]), note=one["definition"])
+        for name, one in definitions.items()
+        if name != OURS
     )
 
 
@@ -96,7 +97,18 @@ def _checkpoint(checkpoint: dict[str, Any]) -> tuple[Fact, ...]:
             value=prefixed(checkpoint.get("bytes") or 0.0, "B"),
             note=f"stalls the run {stall}, on storage after {persist}",
         ),
+        *_best(checkpoint),
     )
+
+
+def _best(checkpoint: dict[str, Any]) -> tuple[Fact, ...]:
+    """Return the interval that closed forms call best, and how little it matters."""
+    best = checkpoint.get("best_interval_s")
+    if not best:
+        return ()
+    half, double = checkpoint.get("loss_at_half") or 0.0, checkpoint.get("loss_at_double") or 0.0
+    note = f"half of it loses {100 * half:.2g} points of goodput, double {100 * double:.2g}"
+    return (Fact(label="best interval", value=duration(best), note=note),)
 
 
 def _spares(spares: dict[str, Any]) -> tuple[Fact, ...]:
