@@ -14,6 +14,7 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     FSDP and ZeRO 3 gather the weights of the layer at work and of those prefetched, and those of embedding and
     head; a layer's gradients are whole until they are reduced, as they are at level 2. Without fused accumulation
     the gradient of the largest matrix is whole before it is added. Sequence parallelism gathers one layer's input.
+    Megatron hands the product of queries and keys a buffer that it keeps.
     """
     model, stack, p = case.model, case.stack, case.parallelism
     width = states.widths(model, stack, case.training)
@@ -38,6 +39,8 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
         total += stack.bucket
     if s.sequence and not stack.saved_gathers:
         total += s.value * model.hidden * s.tokens
+    if stack.attention == "unfused" and stack.keeps_scores_buffer:
+        total += s.value * model.heads / p.tensor * s.tokens * s.keys
     if p.context.size > 1:
         total += _context_buffers(case, s)
     return total

@@ -118,6 +118,8 @@ class Stack:
     """A stage frees its output once it is sent; otherwise that stays until its backward."""
     selective: Literal["attention", "operations"] = "attention"
     """What selective recompute means: the core of unfused attention, or every other matrix product."""
+    keeps_scores_buffer: bool = False
+    """One buffer as large as a microbatch's scores stays allocated, which unfused attention's product writes over."""
     bucket: Bytes = 0.0
     """Bytes of gather and reduce buffers that stay allocated where the data axis is used without a pipeline."""
     extra_gradient: Number = 0.0
