@@ -27,6 +27,7 @@ OPEN = {
     "cause": "simulator.reliability.failures",
     "checkpoint": "simulator.reliability.checkpointing",
     "recovery": "simulator.reliability.recovery",
+    "law": "simulator.studies.plan.laws",
 }
 """Kinds that are code: each module of the folder is one."""
 
