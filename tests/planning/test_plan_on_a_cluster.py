@@ -161,7 +161,7 @@ def test_opt_175b_was_useful_for_60_percent_of_the_time():
         "version": "1",
         "cluster": {"host": "dgx-a100", "hosts": "124"},
         "training": {"duration": "34.06d", "step_time": "10s"},
-        "failures": "opt_175b",
+        "failures": {"preset": "opt_175b", "exposure": "wall"},
         "checkpoint": {"kind": "fixed", "interval": "2h", "stall": "60s"},
         "recovery": {"detect": "10min", "restart": "5h"},
         "runs": "40",
