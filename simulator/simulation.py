@@ -171,6 +171,7 @@ def fits(scenario: Scenario) -> MemoryEstimate:
         usable=gpu.usable_memory,
         capacity=gpu.memory,
         gpus_per_host=scenario.gpus_per_host,
+        host_memory=scenario.cluster.host.memory,
     )
 
 

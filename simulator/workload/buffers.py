@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.units import Bytes
 from simulator.workload import activations, states
 from simulator.workload.activations import Setting
+from simulator.workload.parameters import padded_vocabulary
 from simulator.workload.stages import Case, Content, end_parameters, layer_parameters
 
 
@@ -25,6 +26,8 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     unit = max((sum(layer_parameters(model, *size, experts)) for experts in _kinds(held)), default=0.0)
     embedding, head = (any(getattr(chunk, end) for chunk in held) for end in ("embedding", "head"))
     ends = embedding * end_parameters(model, p.tensor, False) + head * end_parameters(model, p.tensor, True)
+    if model.tied and embedding and head:
+        ends -= padded_vocabulary(model.vocabulary, p.tensor) * model.hidden / p.tensor
     reduced = states.WIDTH[stack.gradient_reduce]
     unsharded = stack.keep_unsharded and p.pipeline > 1
     if shares > 1 and level in ("gradients", "parameters"):

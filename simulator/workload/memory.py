@@ -57,8 +57,12 @@ def estimate(
     usable: Bytes,
     capacity: Bytes,
     gpus_per_host: int = 8,
+    host_memory: Bytes | None = None,
 ) -> MemoryEstimate:
-    """Return the peak of every stage and whether the worst one fits in `usable` bytes."""
+    """Return the peak of every stage, and whether the worst one fits in `usable` bytes and what is offloaded in a host.
+
+    Where `host_memory` is not known, hosts are taken to have enough.
+    """
     case = Case(model, stack, parallelism, training, data, microbatches)
     contents = by_stage(case, chunks)
     moments = tuple(
@@ -75,6 +79,9 @@ def estimate(
     p_fits = fits.over_switches(
         _chance(case, stages[worst], usable), [_chance(case, parts, usable) for parts in others]
     )
+    on_host = gpus_per_host * max(offloaded(case, held) for held in contents)
+    if on_host and host_memory:
+        p_fits *= fits.chance(on_host, host_memory)
     return MemoryEstimate(
         capacity_bytes=capacity,
         usable_bytes=usable,
@@ -85,7 +92,7 @@ def estimate(
         reserved_bytes=reserved,
         process_bytes=reserved + overhead,
         p_fits=p_fits,
-        host_peak_bytes=gpus_per_host * max(offloaded(case, held) for held in contents),
+        host_peak_bytes=on_host,
         worst_stage=worst,
         stages=tuple(
             {f"{name}_bytes": nbytes for name, nbytes in parts.items()} | {"peak_bytes": total}

@@ -42,6 +42,7 @@ def memory(
     microbatches: int = 8,
     usable: float = H100,
     shard: str | None = None,
+    host_memory: float | None = None,
     **over,
 ) -> MemoryEstimate:
     training = {
@@ -59,6 +60,7 @@ def memory(
         chunks=chunks(shape, given, size),
         usable=usable,
         capacity=80 * 2**30,
+        host_memory=host_memory,
     )
 
 
@@ -197,18 +199,20 @@ def test_70b_does_not_fit_one_or_two_hosts(host_gpus, usable):
     assert found.verdict == "oom"
 
 
-def test_offloading_70b_fills_the_host():
-    """axolotl issue 1439: more than 1,024 GB of fp32 state on the host."""
+@pytest.mark.parametrize(("host_memory", "verdict"), [(None, "fits"), (2048e9, "fits"), (1024e9, "oom")])
+def test_offloading_70b_fills_the_host(host_memory, verdict):
+    """c006, axolotl issue 1439: the fp32 state is more than the 1,024 GB of the host."""
     found = memory(
         model("llama-2-70b"),
         stack("deepspeed-2024"),
         data=8,
         usable=A100,
         recompute=Recompute(kind="full"),
-        offload=Offload(optimizer=1.0),
+        offload=Offload(parameters=1.0, optimizer=1.0),
+        host_memory=host_memory,
     )
-    assert found.verdict == "fits"
     assert found.host_peak_bytes > 1024e9
+    assert found.verdict == verdict
 
 
 def test_fragmentation_makes_an_interleaved_fp8_run_tight():
