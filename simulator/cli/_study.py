@@ -14,7 +14,7 @@ from simulator.cli._progress import progress
 
 if TYPE_CHECKING:
     from simulator.studies.point import Base
-    from simulator.studies.store import Row
+    from simulator.studies.store import Row, Store
 
 Vary = Annotated[
     list[str] | None,
@@ -57,41 +57,60 @@ def worked_out(
     evaluate: Any, points: Sequence[Any], *, what: str, out: Path | None, jobs: int | None, dask: str | None
 ) -> Iterator[list[Row]]:
     """Yield the rows of all points; after Ctrl-C those that are done, and exit with 130 when the block is left."""
-    rows, interrupted = collect(evaluate, points, what=what, out=out, jobs=jobs, dask=dask)
-    yield rows
-    if interrupted:
-        hint = f"; the same command goes on from {out}" if out else "; --out DIR keeps what is done"
-        typer.echo(f"Interrupted after {len(rows):,} of {len(points):,} points{hint}", err=True)
-        raise typer.Exit(130)
+    with session(out=out, jobs=jobs, dask=dask, most=len(points)) as work:
+        yield work.rows(evaluate, points, what)
 
 
-def collect(
-    evaluate: Any, points: Sequence[Any], *, what: str, out: Path | None, jobs: int | None, dask: str | None
-) -> tuple[list[Row], bool]:
-    """Return the rows of all points, and whether Ctrl-C ended it before they were done."""
-    from contextlib import closing
+@contextmanager
+def session(*, out: Path | None, jobs: int | None, dask: str | None, most: int) -> Iterator[Session]:
+    """Yield where points are worked out, in one round or several; exit with 130 after an interruption."""
+    from contextlib import ExitStack, closing
 
     from simulator.studies.executors import opened
     from simulator.studies.store import Store
-    from simulator.studies.study import rows as of_points
 
-    rows: list[Row] = []
-    with closing(Store(out / ROWS if out else None)) as store, progress(what, len(points)) as done:
-        missing = sum(point.key not in store for point in points)
+    with ExitStack() as stack:
+        store = stack.enter_context(closing(Store(out / ROWS if out else None)))
+        work = Session(store, lambda missing: stack.enter_context(opened(_enough(jobs, min(missing, most)), dask)))
+        yield work
+    if work.interrupted:
+        hint = f"; the same command goes on from {out}" if out else "; --out DIR keeps what is done"
+        typer.echo(f"Interrupted{hint}", err=True)
+        raise typer.Exit(130)
+
+
+class Session:
+    """The store and the processes of one command; processes start when there is something to do."""
+
+    def __init__(self, store: Store, start: Any) -> None:
+        self.store = store
+        self.interrupted = False
+        self._start = start
+        self._started: Any = None
+
+    def rows(self, evaluate: Any, points: Sequence[Any], what: str) -> list[Row]:
+        """Return the rows of all points, or of those that were done when Ctrl-C came."""
+        from simulator.studies.study import rows
+
+        found: list[Row] = []
         try:
-            with opened(min(jobs, missing) or 1 if jobs else _enough(missing), dask) as (executor, workers):
-                for row in of_points(evaluate, points, store=store, executor=executor, workers=workers, done=done):
-                    rows.append(row)
+            missing = sum(point.key not in self.store for point in points)
+            if missing and self._started is None:
+                self._started = self._start(missing)
+            executor, workers = self._started or (None, 1)
+            with progress(what, len(points)) as done:
+                for row in rows(evaluate, points, store=self.store, executor=executor, workers=workers, done=done):
+                    found.append(row)
         except KeyboardInterrupt:
-            return rows, True
-    return rows, False
+            self.interrupted = True
+        return found
 
 
-def _enough(points: int) -> int:
+def _enough(jobs: int | None, points: int) -> int:
     """Return how many processes are worth starting."""
     from simulator.studies.executors import processors
 
-    return max(min(processors(), points // 2), 1)
+    return min(jobs, points) if jobs else max(min(processors(), points // 2), 1)
 
 
 def write(path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 8
+MOST_TICKS = 12
 BANDS = {"wall_clock_p50_s": ("wall_clock_p10_s", "wall_clock_p90_s"), "dollars_p50": ("dollars_p10", "dollars_p90")}
 """Percentiles around a median."""
 Rows = Sequence[dict[str, Any]]
@@ -71,9 +72,11 @@ def lines(rows: Rows, varied: Sequence[Axis], over: Axis, metric: str, drawing: 
     numbers = over.numbers or ()
     if min(numbers) > 0 and max(numbers) / min(numbers) >= 8:
         drawing.set_xscale("log", base=2)
+    if len(numbers) <= MOST_TICKS:
         drawing.set_xticks(numbers, over.values)
         drawing.minorticks_off()
-    drawing.set_xlabel(f"{over.key}{f' ({over.unit})' if over.unit else ''}")
+    named = len(numbers) <= MOST_TICKS or not over.unit
+    drawing.set_xlabel(over.key if named else f"{over.key} ({over.unit})")
     drawing.set_ylabel(_axis(metric, unit))
     drawing.grid(axis="y")
     if drawing.get_ylim()[0] > 0 and drawing.get_ylim()[0] < 0.6 * drawing.get_ylim()[1]:

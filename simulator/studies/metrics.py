@@ -77,7 +77,14 @@ def head(name: str) -> str:
 
 def label(name: str) -> str:
     """Return what an axis of a drawing calls a column, without its unit."""
-    words = {"step_time_s": "step time", "wall_clock_p50_s": "wall clock (P50)", "dollars_p50": "cost (P50)"}
+    words = {
+        "step_time_s": "step time",
+        "wall_clock_p50_s": "wall clock (P50)",
+        "wall_clock_mean_s": "mean wall clock",
+        "dollars_p50": "cost (P50)",
+        "dollars_mean": "mean cost",
+        "goodput_mean": "mean goodput",
+    }
     return words.get(name, head(name))
 
 

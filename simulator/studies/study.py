@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Protocol, TypeVar
 
-from simulator.studies.executors import in_order
+from simulator.studies.executors import Here, in_order
 from simulator.studies.store import Row, Store
 
 
@@ -26,13 +26,16 @@ def rows(
     points: Sequence[P],
     *,
     store: Store,
-    executor: Executor,
+    executor: Executor | None,
     workers: int = 1,
     done: Callable[[bool], None] = lambda computed: None,
 ) -> Iterator[Row]:
-    """Yield the row of each point; `done` is told of each, and whether it had to be computed."""
+    """Yield the row of each point; `done` is told of each, and whether it had to be computed.
+
+    Without an executor they are worked out here.
+    """
     missing = {point.key: point for point in points if point.key not in store}
-    results = in_order(evaluate, missing.values(), executor, workers)
+    results = in_order(evaluate, missing.values(), executor or Here(), workers)
     for point in points:
         computed = point.key not in store
         if computed:

@@ -1,0 +1,120 @@
+"""Try failure and checkpoint policies over many runs, and find the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simulator.cli._options import Catalogs, Json, Overrides, Runs, Scenario, Seed
+from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot, Vary
+
+if TYPE_CHECKING:
+    from simulator.cli._study import Session
+    from simulator.studies.stress import Trial
+
+Objective = Annotated[str, typer.Option("--objective", metavar="NAME", help="Best by dollars, days or goodput.")]
+
+
+def command(
+    scenario: Scenario,
+    vary: Vary = None,
+    overrides: Overrides = None,
+    objective: Objective = "dollars",
+    runs: Runs = None,
+    seed: Seed = None,
+    catalogs: Catalogs = None,
+    as_csv: Csv = False,
+    as_json: Json = False,
+    plot: Plot = None,
+    out: Folder = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
+) -> None:
+    """Try failure and checkpoint policies over many runs.
+
+    Varies policies (checkpoint, recovery, cluster.spares, cluster.storage) and
+    conditions (failures, prices). All meet the same failures, run by run; those
+    that may be the best get more runs until they differ for sure, or the
+    scenario's `runs` are used up. The step is simulated once.
+
+    Examples:
+      foretrain stress studies/how-often-to-save
+        --vary checkpoint.interval=[2min,5min,10min,20min,60min]
+      foretrain stress mine.yaml --vary cluster.spares=[0,2,4,8]
+        --vary failures.scale=[1,2,4] --objective days --plot spares.png
+      foretrain stress mine.yaml --runs 500 --out study/
+        --vary 'checkpoint=[young-daly, {kind: fixed, interval: 30min}]'
+    """
+    from simulator.cli._streams import show, terminal, working
+    from simulator.cli._study import base, session
+    from simulator.errors import ScenarioError
+    from simulator.plots import canvas
+    from simulator.report import rows as machine
+    from simulator.report import stress as report
+    from simulator.studies import stress
+    from simulator.studies.vary import axis, choices
+
+    if objective not in stress.OBJECTIVES:
+        raise ScenarioError(f"--objective {objective[:40]}: one of {', '.join(stress.OBJECTIVES)}")
+    axes = [axis(text) for text in vary or ()]
+    if not axes:
+        raise ScenarioError(
+            "nothing is varied; give --vary KEY=[VALUE, VALUE], such as checkpoint.interval=[5min,20min]"
+        )
+    stress.check(axes)
+    if plot is not None:
+        canvas.check(plot)
+    extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
+    start = base(scenario, overrides, catalogs, extra)
+    chosen = list(choices(axes))
+    asked = stress.readable(start, chosen)
+    with working("Simulating the step"):
+        work = stress.work(asked)
+    trials = [stress.Trial(start, choice, work) for choice in chosen]
+
+    with session(out=out, jobs=jobs, dask=dask, most=len(trials)) as at_work:
+        _run(trials, asked.runs, objective, at_work)
+        rows = stress.rows(trials, objective)
+        if as_csv:
+            show(machine.csv_text(rows))
+        elif as_json:
+            content = {"objective": objective, "axes": {one.key: one.values for one in axes}, "rows": rows}
+            show(machine.json_text(content))
+        else:
+            show(report.write(rows, axes, objective, terminal()))
+        metric = stress.OBJECTIVES[objective]
+        if plot is not None:
+            _draw(rows, axes, metric, plot)
+        if out is not None:
+            _fill(out, rows, axes, metric)
+    if not any(row["best"] for row in rows):
+        raise typer.Exit(1)
+
+
+def _run(trials: list[Trial], runs: int, objective: str, at_work: Session) -> None:
+    """Run round after round until the best is known, or there are as many runs as were asked for."""
+    from simulator.studies import stress
+
+    while (batches := stress.next_round(trials, runs, objective)) and not at_work.interrupted:
+        many = max(batch.first + batch.runs for _, batch in batches)
+        what = f"{len(batches):,} policies, up to {many:,} runs"
+        found = at_work.rows(stress.evaluate, [batch for _, batch in batches], what)
+        for (trial, _), row in zip(batches, found, strict=False):
+            trial.add(row)
+
+
+def _draw(rows: list[dict[str, Any]], axes: Any, metric: str, path: Path) -> None:
+    from simulator.plots import canvas, policies
+
+    canvas.save(lambda drawing: policies.draw(rows, axes, metric, drawing), path)
+
+
+def _fill(folder: Path, rows: list[dict[str, Any]], axes: Any, metric: str) -> None:
+    from simulator.cli._study import write
+    from simulator.report import rows as machine
+
+    write(folder / "policies.csv", machine.csv_text(rows))
+    for suffix in (".png", ".svg"):
+        _draw(rows, axes, metric, folder / f"policies{suffix}")
