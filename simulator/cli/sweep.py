@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from simulator.cli._options import Catalogs, Json, Overrides, Runs, Seed
 from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot, Vary
+
+if TYPE_CHECKING:
+    from simulator.studies.point import Base
 
 Scenarios = Annotated[
     list[str], typer.Argument(metavar="SCENARIO...", help="YAML files, or shipped names such as studies/fewer-nics.")
@@ -18,6 +22,10 @@ Metrics = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Step and memory only, on the fast clock; no failures.")]
 
+Tornado = Annotated[
+    bool, typer.Option("--tornado", help="Instead: each uncertain input low and high, the most telling first.")
+]
+
 
 def command(
     scenarios: Scenarios,
@@ -25,6 +33,7 @@ def command(
     overrides: Overrides = None,
     metrics: Metrics = None,
     quick: Quick = False,
+    tornado: Tornado = False,
     runs: Runs = None,
     seed: Seed = None,
     catalogs: Catalogs = None,
@@ -47,6 +56,7 @@ def command(
       foretrain sweep mine.yaml --vary 'training.microbatch={from: 1, to: 4,
         steps: 4}' --vary parallelism.tensor=[4,8] --quick --plot heat.png
       foretrain sweep a.yaml b.yaml --out study/     two scenarios, resumable
+      foretrain sweep mine.yaml --tornado --metric days
     """
     from simulator.cli._streams import show, terminal
     from simulator.cli._study import base, worked_out, write
@@ -60,13 +70,18 @@ def command(
     from simulator.studies.vary import axis
 
     axes = [axis(text) for text in vary or ()]
-    if not axes and len(scenarios) == 1:
-        raise ScenarioError("nothing is varied; give --vary KEY=[VALUE, VALUE], or several scenarios")
+    if not axes and len(scenarios) == 1 and not tornado:
+        raise ScenarioError("nothing is varied; give --vary KEY=[VALUE, VALUE], several scenarios, or --tornado")
+    if tornado and (axes or len(scenarios) > 1):
+        raise ScenarioError("--tornado bends the inputs of one scenario; leave --vary and other scenarios out")
     asked = [column(name) for name in metrics or ()]
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
     bases = [base(name, overrides, catalogs, extra) for name in scenarios]
+    if tornado:
+        _bent(bases[0], asked, quick, as_csv=as_csv, as_json=as_json, plot=plot, out=out, jobs=jobs, dask=dask)
+        return
     points = sweep.points(bases, axes, quick=quick)
     columns = list(dict.fromkeys([*asked, *(sweep.QUICK_METRICS if quick else sweep.DEFAULT_METRICS)]))
     keys = ["scenario", *(one.key for one in axes)]
@@ -87,3 +102,44 @@ def command(
                 canvas.save(lambda drawing: what_if.draw(rows, axes, drawn, drawing), out / f"sweep{suffix}")
     if not sweep.feasible(rows):
         raise typer.Exit(1)
+
+
+def _bent(
+    start: Base,
+    asked: list[str],
+    quick: bool,
+    *,
+    as_csv: bool,
+    as_json: bool,
+    plot: Path | None,
+    out: Path | None,
+    jobs: int | None,
+    dask: str | None,
+) -> None:
+    """Bend each uncertain input of one scenario, low and high."""
+    from simulator.cli._streams import show, terminal
+    from simulator.cli._study import worked_out, write
+    from simulator.plots import canvas
+    from simulator.plots import tornado as drawing_of
+    from simulator.report import rows as machine
+    from simulator.report import tornado as report
+    from simulator.studies import tornado
+
+    metrics = asked or (["step_time_s"] if quick else ["step_time_s", "wall_clock_p50_s", "dollars_p50"])
+    with worked_out(
+        tornado.evaluate, tornado.bends(start, quick=quick), what="Bending", out=out, jobs=jobs, dask=dask
+    ) as rows:
+        if as_csv:
+            show(machine.csv_text(rows))
+        elif as_json:
+            swings = {name: [swing._asdict() for swing in tornado.swings(rows, name)] for name in metrics}
+            show(machine.json_text({"swings": swings, "rows": rows}))
+        else:
+            show(report.write(rows, metrics, terminal()))
+        drawn = next((name for name in reversed(metrics) if rows and rows[0].get(name) is not None), None)
+        files = [plot] if plot else []
+        if out is not None:
+            write(out / "rows.csv", machine.csv_text(rows))
+            files += [out / "tornado.png", out / "tornado.svg"]
+        for path in files if drawn else ():
+            canvas.save(lambda drawing: drawing_of.draw(rows, drawn or "", drawing), path)

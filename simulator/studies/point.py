@@ -66,16 +66,20 @@ def evaluate(point: Point) -> Row:
 
     Raises ScenarioError where a key does not exist, since then no value is right.
     """
-    from simulator.simulation import simulate
-
     try:
-        scenario = point.base.read(point.changes)
-        row = _quick(scenario) if point.quick else columns.of_result(simulate(certain(scenario)), scenario.gpus)
+        row = told(point.base.read(point.changes), quick=point.quick)
     except ForetrainError as error:
         if UNKNOWN in str(error):
             raise
         row = columns.infeasible(short(error))
     return {"scenario": point.base.name, **dict(point.choice), **row}
+
+
+def told(scenario: Scenario, *, quick: bool = False) -> Row:
+    """Return the columns of one scenario."""
+    from simulator.simulation import simulate
+
+    return _quick(scenario) if quick else columns.of_result(simulate(certain(scenario)), scenario.gpus)
 
 
 def certain(scenario: Scenario) -> Scenario:

@@ -1,0 +1,109 @@
+"""Drawings of studies draw on the axes that they are given, and return them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+from simulator.errors import ScenarioError
+from simulator.plots import canvas, pareto, policies, tornado, what_if
+from simulator.studies.columns import infeasible
+from simulator.studies.tornado import INPUTS
+from simulator.studies.vary import Axis
+
+
+def row(value: float | None, **more: Any) -> dict[str, Any]:
+    """A row of a study whose figures all are `value`."""
+    if value is None:
+        return {"scenario": "a", **more, **infeasible("it does not divide"), "best": False}
+    figures = {
+        "verdict": "fits",
+        "progress": True,
+        "step_time_s": value,
+        "dollars_p50": 1e6 * value,
+        "dollars_p10": 0.9e6 * value,
+        "dollars_p90": 1.1e6 * value,
+        "headroom_bytes": 2**30 * value,
+        "best": value == 1.0,
+    }
+    return {"scenario": "a", **figures, **more}
+
+
+NUMBERS, WORDS = Axis("a.x", ("1", "2", "16")), Axis("b.kind", ("one", "two"))
+TIMES = Axis("c.interval", ("5min", "1h"))
+
+
+def drawn(axes: Sequence[Axis], metric: str = "step_time_s") -> Any:
+    from itertools import product
+
+    values = [dict(zip([a.key for a in axes], each, strict=True)) for each in product(*(a.values for a in axes))]
+    rows = [row(None if index == 1 else 1.0 + index, **one) for index, one in enumerate(values)]
+    drawing = Figure().add_subplot()
+    assert what_if.draw(rows, axes, metric, drawing) is drawing
+    return drawing
+
+
+def test_numbers_make_a_line_with_a_gap_for_what_cannot_be_run() -> None:
+    drawing = drawn([NUMBERS])
+    assert [len(line.get_xdata()) for line in drawing.lines] == [2]
+    assert drawing.get_xscale() == "log"
+
+
+def test_words_make_bars() -> None:
+    drawing = drawn([WORDS])
+    assert len(drawing.patches) == 1
+    assert [label.get_text() for label in drawing.get_yticklabels()] == ["b.kind one", "b.kind two"]
+
+
+def test_two_keys_of_one_sort_make_a_heat_map() -> None:
+    assert len(drawn([NUMBERS, TIMES]).patches) == 3 * 2 + 1
+    assert len(drawn([WORDS, Axis("d", ("x", "y"))]).patches) == 2 * 2 + 1
+
+
+def test_a_few_words_beside_numbers_make_a_line_each() -> None:
+    assert len(drawn([NUMBERS, WORDS]).lines) == 2
+
+
+def test_a_median_has_a_band_between_its_percentiles() -> None:
+    assert len(drawn([NUMBERS], "dollars_p50").collections) == 1
+
+
+def test_the_best_policy_is_ringed() -> None:
+    rows = [row(value, **{"a.x": x}) for x, value in zip(NUMBERS.values, (2.0, 1.0, 3.0), strict=True)]
+    drawing = Figure().add_subplot()
+    assert policies.draw(rows, [NUMBERS], "step_time_s", drawing) is drawing
+    assert list(drawing.lines[-1].get_xdata()) == [2.0]
+
+
+def test_the_front_is_drawn_over_all_layouts() -> None:
+    more = {"tensor": 1, "pipeline": 1, "context": 1, "expert": 1, "data": 1, "chunks": 1}
+    rows = [row(value, **more) for value in (1.0, 1.5, 1.9)]
+    drawing = Figure().add_subplot()
+    assert pareto.draw(rows, drawing) is drawing
+    assert len(drawing.lines[0].get_xdata()) == 3
+    assert pareto.draw([], Figure().add_subplot()).get_title("left") or True
+
+
+def test_swings_are_bars_on_both_sides() -> None:
+    rows = [{**row(2.0), "input": "", "times": 1.0}]
+    for name, one in INPUTS.items():
+        rows += [{**row(value), "input": name, "times": times} for times, value in ((one.low, 1.0), (one.high, 4.0))]
+    drawing = Figure().add_subplot()
+    assert tornado.draw(rows, "step_time_s", drawing) is drawing
+    assert len(drawing.patches) == 2 * len(INPUTS)
+
+
+def test_a_drawing_is_the_same_bytes_every_time(tmp_path: Any) -> None:
+    def draw(drawing: Any) -> None:
+        drawing.plot([1, 2], [3, 4])
+
+    for suffix in canvas.FORMATS:
+        first, second = tmp_path / f"a/x{suffix}", tmp_path / f"b/x{suffix}"
+        canvas.save(draw, first)
+        canvas.save(draw, second)
+        assert first.read_bytes() == second.read_bytes()
+    with pytest.raises(ScenarioError, match="ends in"):
+        canvas.save(draw, tmp_path / "x.bmp")
