@@ -163,21 +163,21 @@ class _Stage:
             self.account("pipeline", exposed)
             self.account("bubble", arrival - self.now - exposed)
             self.now = arrival
-        taken = 0.0
+        beside = 0.0
         if phase == "F" and position in self.ready:
             gathered = self.ready.pop(position)
-            start = gathered - spread(chunk.gather.seconds, piece.seconds, chunk.layers)
+            hidden = spread(chunk.gather.seconds, piece.seconds, chunk.layers)
+            beside = hidden if self.work.overlap_gather else 0.0
+            start = gathered - hidden
             if start > self.now:
                 self.account("data", start - self.now)
                 self.now = start
-            if self.work.overlap_gather:
-                taken = min(chunk.gather.seconds, piece.seconds)
         reducing = phase in "BW" and chunk.reduce.seconds > 0 and (microbatch, position) in self.reductions
         if reducing and self.work.overlap_reduce:
-            taken = min(chunk.reduce.seconds, piece.seconds)
+            beside = spread(chunk.reduce.seconds, piece.seconds, chunk.layers)
         for part, seconds in piece.parts.items():
             self.parts[part] = self.parts.get(part, 0.0) + seconds
-        slowed = self.work.communication_sms * taken
+        slowed = self.work.communication_sms * beside
         if slowed:
             self.account("data", slowed)
         self.now += piece.seconds + slowed

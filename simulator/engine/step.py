@@ -135,6 +135,7 @@ class _Stage:
 
     def _wait(self, phase: str, microbatch: int, position: int) -> Process:
         """Wait for the input of a task and, before its first forward, for the weights of the chunk."""
+        self.gathering = False
         last = len(self.model.chunks) - 1
         key = (phase == "F", microbatch, position)
         awaited = position > 0 if phase == "F" else phase != "W" and position < last
@@ -155,8 +156,6 @@ class _Stage:
                 yield gathered
             self.account("data", self.env.now - began)
             self.gathering = True
-        else:
-            self.gathering = False
 
     def _do(self, phase: str, microbatch: int, position: int) -> Process:
         model, chunk = self.model, self.model.chunks[position]
@@ -164,9 +163,9 @@ class _Stage:
         reducing = phase in "BW" and chunk.reduce.seconds > 0 and (microbatch, position) in self.reductions
         beside = 0.0
         if self.gathering:
-            beside = min(chunk.gather.seconds, piece.seconds)
+            beside = spread(chunk.gather.seconds, piece.seconds, chunk.layers)
         if reducing and model.overlap_reduce:
-            beside = min(chunk.reduce.seconds, piece.seconds)
+            beside = spread(chunk.reduce.seconds, piece.seconds, chunk.layers)
         slowed = model.communication_sms * beside
         for part, seconds in piece.parts.items():
             self.account(part, seconds)

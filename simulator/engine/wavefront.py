@@ -212,7 +212,7 @@ class _Steps:
         return ends, free
 
     def _marked(self) -> tuple[list[tuple[int, Array]], list[tuple[int, Array]]]:
-        """Return the tasks that wait for weights, until when, and those with a reduction behind them, the last first."""
+        """Return the tasks that wait for weights and until when, and those with a reduction behind, the last first."""
         late, behind = [], []
         for stage, places in enumerate(self.held):
             for position in places:
@@ -228,11 +228,11 @@ class _Steps:
         """Yield the tasks beside which something is transferred, and for how long."""
         if self.one.overlap_gather:
             for (_, position), task in self.first.items():
-                yield int(self.order.number[task]), np.minimum(self.gather[position], self.pieces[position])
+                yield int(self.order.number[task]), self._spread(self.gather[position], position, position)
         if self.one.overlap_reduce:
             for _, position, task in self.reducing:
                 number = int(self.order.number[task])
-                yield number, np.minimum(self.reduce[position], self.pieces[self.order.code[number]])
+                yield number, self._spread(self.reduce[position], position, self.order.code[number])
 
     def _reduce(self, ends: Array) -> None:
         """Queue every reduction on the data stream of its stage."""
