@@ -117,12 +117,15 @@ def written(value: Any) -> str:
 
 
 def as_yaml(base: Base) -> str:
-    """Return the scenario with its changes made: the text as it stands where nothing is changed."""
+    """Return the scenario with its changes made: the text as it stands where nothing is changed, or it is no YAML."""
+    text = load(base.source).text
     if not base.changes:
-        return load(base.source).text
-    return yaml.dump(
-        plain(document(base)), Dumper=_Words, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True
-    )
+        return text
+    try:
+        found = plain(document(base))
+    except ScenarioError:
+        return text
+    return yaml.dump(found, Dumper=_Words, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
 
 
 def command(base: Base, verb: str = "run", *more: str) -> str:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from simulator.explorer.answers import whole
 from simulator.studies.executors import Here
 from simulator.studies.point import Base
 
-KEPT = 200
-"""Answers that are remembered."""
+Question = Callable[..., Any]
+KEPT, KEPT_RESULTS = 100, 12
+"""Answers to each kind of question that are remembered; whole results are large."""
 
 
 @dataclass
@@ -21,30 +23,36 @@ class Desk:
     given: Base | None = None
     executor: Executor = field(default_factory=Here)
     workers: int = 1
-    _answers: OrderedDict[Any, Future[Any]] = field(default_factory=OrderedDict)
+    _answers: dict[Question, OrderedDict[Any, Future[Any]]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     @property
     def catalogs(self) -> tuple[str, ...]:
         return self.given.catalogs if self.given else ()
 
-    def ask(self, function: Callable[..., Any], *about: Any) -> Future[Any]:
+    def ask(self, question: Question, *about: Any) -> Future[Any]:
         """Return the answer to a question, or the promise of it; the same question is asked once."""
-        key = (function, about)
         with self._lock:
-            if key not in self._answers or self._answers[key].cancelled():
-                self._answers[key] = self.executor.submit(function, *about)
-            self._answers.move_to_end(key)
-            while len(self._answers) > KEPT:
-                self._answers.popitem(last=False)
-            return self._answers[key]
+            known = self._answers.setdefault(question, OrderedDict())
+            if about not in known or known[about].cancelled():
+                known[about] = self.executor.submit(question, *about)
+            known.move_to_end(about)
+            while len(known) > (KEPT_RESULTS if question is whole else KEPT):
+                known.popitem(last=False)
+            return known[about]
+
+    def found(self, question: Question, *about: Any) -> Any:
+        """Return the answer to a question that was answered before, else None."""
+        answer = self._answers.get(question, {}).get(about)
+        return answer.result() if answer is not None and answer.done() and not answer.cancelled() else None
 
     def drop(self, but: Base) -> None:
         """Forget the questions about other scenarios that nobody has begun to answer."""
         with self._lock:
-            for (_, about), answer in self._answers.items():
-                if but not in about:
-                    answer.cancel()
+            for known in self._answers.values():
+                for about, answer in known.items():
+                    if but not in about:
+                        answer.cancel()
 
 
 desk = Desk()

@@ -22,28 +22,37 @@ BOXES = {"fits": st.success, "tight": st.warning, "oom": st.error}
 WORDS = {"fits": "Fits", "tight": "Tight", "oom": "Does not fit", INFEASIBLE: "Cannot be run"}
 
 
-def show(base: Base) -> Result:
-    """Draw the headline and return the whole result; step and memory stand there before the run is simulated."""
-    answer = desk.ask(answers.whole, base)
-    box, title, figures, notes = st.empty(), st.empty(), st.empty(), st.container()
-    if not answer.done():
-        row = evaluate(Point(base, (), quick=True))
-        with box:
-            BOXES.get(row["verdict"], st.info)(
-                f"**{WORDS.get(row['verdict'], 'Not checked')}** {literal(row['reason'] or '')}"
-            )
-        _figures(figures, quick(row))
-    with notes:
-        result: Result = wait(answer, f"simulating {base.read().runs} runs …")
-    word, sentence = verdict(result)
-    with box:
-        kind = st.error if not result.run.progress else BOXES.get(result.verdict or "", st.info)
-        kind(f"**{word}** {literal(sentence)}")
-    title.caption(literal(subtitle(result)))
-    _figures(figures, whole(result))
-    for warning in result.warnings:
-        notes.warning(literal(warning))
-    return result
+class Headline:
+    """The headline of one scenario: step and memory stand there before the run is simulated."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.box, self.title, self.figures, self.notes = st.empty(), st.empty(), st.empty(), st.container()
+        if (answer := desk.found(answers.whole, base)) is not None:
+            self._fill(answer)
+        else:
+            row = evaluate(Point(base, (), quick=True))
+            word = WORDS.get(row["verdict"], "Not checked")
+            with self.box:
+                BOXES.get(row["verdict"], st.info)(f"**{word}** {literal(row['reason'] or '')}")
+            _figures(self.figures, quick(row))
+
+    def finish(self) -> Result:
+        """Simulate the run, write what it says, and return it."""
+        with self.notes:
+            result: Result = wait(desk.ask(answers.whole, self.base), f"simulating {self.base.read().runs} runs …")
+        self._fill(result)
+        for warning in result.warnings:
+            self.notes.warning(literal(warning))
+        return result
+
+    def _fill(self, result: Result) -> None:
+        word, sentence = verdict(result)
+        with self.box:
+            kind = st.error if not result.run.progress else BOXES.get(result.verdict or "", st.info)
+            kind(f"**{word}** {literal(sentence)}")
+        self.title.caption(literal(subtitle(result)))
+        _figures(self.figures, whole(result))
 
 
 def quick(row: dict[str, Any]) -> list[style.Figure]:
@@ -96,9 +105,9 @@ def help_(base: Base, result: Result) -> None:
 
 
 def _offer(key: str, words: str, settings: tuple[str, ...]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.button("Try it", key=key, on_click=state.apply, args=(settings,))
-        st.markdown(words, width="content")
+        st.markdown(words)
 
 
 def _lever(one: Lever) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from urllib.parse import urlencode
 
 from simulator.errors import ScenarioError
-from simulator.explorer import answers, link, style
+from simulator.explorer import answers, style
 from simulator.explorer.desk import desk
 from simulator.explorer.guard import Guard
 from simulator.studies import executors
@@ -51,13 +50,15 @@ def serve(given: Base | None, *, port: int | None = None, browser: bool = True) 
     from starlette.middleware import Middleware
     from streamlit.web.server.starlette import App
 
+    for library in ("altair", "pandas"):
+        # Here, before the threads of several pages could do so at once.
+        import_module(library)
     chosen = free_port(port)
-    first = link.read({}, given)
-    address = f"http://{ADDRESS}:{chosen}/?{urlencode(link.write(first), doseq=True)}"
+    address = f"http://{ADDRESS}:{chosen}/"
 
     @asynccontextmanager
     async def started(_: App) -> AsyncIterator[None]:
-        sys.stderr.write(f"{address}\nCtrl-C ends it.\n")
+        print(address, flush=True)  # noqa: T201 - the result of the command
         if browser:
             import webbrowser
 

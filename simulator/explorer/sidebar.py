@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from simulator import shipped
@@ -21,11 +23,19 @@ def show(base: Base, valid: Base | None, error: ScenarioError | None) -> None:
     with st.sidebar:
         _start(base)
         resolved = valid.read().resolved if valid else {}
-        for group, ones in fields.fields(asked.document(base), resolved, base.catalogs).items():
+        for group, ones in _fields(base, resolved).items():
             with st.expander(group, expanded=group in OPEN, key=f"group {group}"):
                 _group(base, ones, wrong)
         _other(base, wrong)
         _text(base)
+
+
+def _fields(base: Base, resolved: dict[str, Any]) -> dict[str, list[Field]]:
+    """Return the fields of each group; none where the text is no YAML, which the page says above."""
+    try:
+        return fields.fields(asked.document(base), resolved, base.catalogs)
+    except ScenarioError:
+        return {}
 
 
 def _start(base: Base) -> None:
@@ -34,7 +44,9 @@ def _start(base: Base) -> None:
     st.session_state["start"] = base.name
     st.selectbox("start from", known, key="start", on_change=_started, help="A shipped scenario, or the one given.")
     if base.changes:
-        st.button(f"undo {len(base.changes)} changes", on_click=_undone, key="undo", width="stretch")
+        count = len(base.changes)
+        words = "undo the change" if count == 1 else f"undo {count} changes"
+        st.button(words, on_click=_undone, key="undo", width="stretch")
 
 
 def _started() -> None:

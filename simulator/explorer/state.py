@@ -20,13 +20,24 @@ def base() -> Base:
     if st.session_state.get("address") != address:
         st.session_state["address"] = address
         st.session_state["view"] = link.first(address, link.VIEW) or st.session_state.get("view")
-        st.session_state["base"] = link.read(address, desk.given, desk.catalogs)
+        st.session_state["complaint"] = ""
+        try:
+            show(link.read(address, desk.given, desk.catalogs))
+        except ScenarioError as error:
+            show(link.read({}, desk.given, desk.catalogs))
+            st.session_state["complaint"] = str(error)
     return st.session_state["base"]
+
+
+def complaint() -> str:
+    """Return what is wrong with the address that was followed, if anything."""
+    return st.session_state.get("complaint", "")
 
 
 def show(base: Base) -> None:
     """Make `base` the scenario of this tab."""
     st.session_state["base"] = base
+    st.session_state["complaint"] = ""
 
 
 def change(key: str, text: str) -> None:

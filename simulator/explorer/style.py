@@ -20,10 +20,13 @@ THEME: dict[str, Any] = {
 SHEET = """<style>
 [data-testid="stMainBlockContainer"] { padding: 3rem 2rem; max-width: 80rem; }
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: 0.6rem; }
+[data-testid="stSidebar"] [data-testid="stColumn"] { min-width: 0; flex: 1 1 0; }
+[data-testid="stSidebar"] [data-testid="stWidgetLabel"] p { white-space: nowrap; font-size: 0.8rem; }
 [data-testid="stSidebar"] [data-testid="stExpanderDetails"] { padding: 0.25rem 0.75rem 0.75rem; }
 [data-testid="stAlertContainer"] { padding: 0.7rem 1rem; overflow-wrap: anywhere; }
 h1.scenario { font-size: 1.6rem; line-height: 1.25; margin: 0; padding: 0; overflow-wrap: anywhere; }
-dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0.6rem; margin: 0; }
+dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0.6rem;
+  margin: 0 !important; padding: 0 !important; }
 dl.figures div { background: #F6F8FA; border-radius: 0.25rem; padding: 0.55rem 0.8rem; }
 dl.figures dt { font-size: 0.8rem; color: #57606A; font-weight: 400; }
 dl.figures dd { margin: 0; font-size: 1.3rem; font-weight: 650; font-variant-numeric: tabular-nums; }

@@ -34,7 +34,8 @@ def points(order: Sequence[dict[str, Any]], own: str = "") -> list[dict[str, Any
                 "layout": name,
                 "time": row["step_time_s"] / size,
                 "headroom": row["headroom_bytes"] / 2**30,
-                "verdict": "now" if name == own else row["verdict"],
+                "verdict": row["verdict"],
+                "now": name == own,
                 "front": id(row) in edge,
                 "step": duration(row["step_time_s"]),
                 "MFU": percent(row["mfu"]),
@@ -51,10 +52,7 @@ def chart(drawn: Sequence[dict[str, Any]], unit: str) -> Any:
     colour = alt.Color(
         "verdict:N",
         title=None,
-        scale=alt.Scale(
-            domain=["fits", "tight", "now"],
-            range=[colours.VERDICT["fits"], colours.VERDICT["tight"], colours.VERMILLION],
-        ),
+        scale=alt.Scale(domain=["fits", "tight"], range=[colours.VERDICT[name] for name in ("fits", "tight")]),
         legend=alt.Legend(orient="top"),
     )
     across = alt.X("time:Q", title=f"step time ({unit})", scale=alt.Scale(zero=False, padding=10))
@@ -66,16 +64,10 @@ def chart(drawn: Sequence[dict[str, Any]], unit: str) -> Any:
         .mark_line(color=colours.INK, strokeWidth=1, interpolate="step-after")
         .encode(x=across, y=up)
     )
-    dots = (
-        base.mark_circle(opacity=0.75)
-        .encode(
-            x=across,
-            y=up,
-            color=colour,
-            size=alt.condition("datum.verdict == 'now'", alt.value(220), alt.value(60)),
-            tooltip=tips,
-            order=alt.Order("verdict:N", sort="ascending"),
-        )
-        .add_params(pick)
+    dots = base.mark_circle(opacity=0.75, size=60).encode(x=across, y=up, color=colour, tooltip=tips).add_params(pick)
+    now = (
+        base.transform_filter("datum.now")
+        .mark_point(color=colours.VERMILLION, size=260, strokeWidth=2, filled=False)
+        .encode(x=across, y=up, tooltip=tips)
     )
-    return alt.layer(edge, dots).properties(height=380)
+    return alt.layer(edge, now, dots).properties(height=380)

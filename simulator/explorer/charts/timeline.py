@@ -72,7 +72,7 @@ def chart(drawn: Sequence[dict[str, Any]], window: Window) -> Any:
                 "low:Q",
                 title="pipeline stage",
                 scale=alt.Scale(domain=(stages - 0.5, -0.5), nice=False),
-                axis=alt.Axis(values=ticks, format="d", grid=False),
+                axis=alt.Axis(values=ticks, format="d", grid=False, labelOverlap=False),
             ),
             y2="high:Q",
             color=alt.Color(
@@ -81,5 +81,5 @@ def chart(drawn: Sequence[dict[str, Any]], window: Window) -> Any:
             tooltip=["task:N", "kind:N", "stage:Q", "from:N", "takes:N"],
         )
         .add_params(zoom)
-        .properties(height=max(180, min(30 * stages, 460)))
+        .properties(height=max(260, min(110 + 26 * stages, 560)))
     )
