@@ -17,7 +17,7 @@ from simulator.machine.channel import Channel
 from simulator.machine.collectives.base import Operation
 from simulator.machine.hardware import Host
 from simulator.machine.network import Network, NetworkCalibration
-from simulator.units import Bytes, Count, Seconds, Share
+from simulator.units import Bytes, Count, Number, Seconds, Share
 from topologies.fat_tree import FatTree
 
 SMALL: Bytes = 65536.0
@@ -51,6 +51,8 @@ class Fit:
 
     calibration: NetworkCalibration
     rows: Count
+    shown: dict[str, Count]
+    """Rows that show each factor."""
     before: Share
     after: Share
 
@@ -81,8 +83,9 @@ def fit(logs: Sequence[Log], host: Host) -> Fit:
     """Return the factors that bring the predictions for `host` closest to the logs."""
     rows = [(log, _channel(log, host), nbytes, time) for log in logs for nbytes, time in log.times]
     found = NetworkCalibration()
+    ratios: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        ratios: dict[str, list[float]] = {"latency": [], "scale_up": [], "scale_out": []}
+        ratios = {"latency": [], "scale_up": [], "scale_out": []}
         for log, channel, nbytes, time in rows:
             ratio = time / _predicted(log, channel, nbytes, found)
             if nbytes <= SMALL:
@@ -93,9 +96,15 @@ def fit(logs: Sequence[Log], host: Host) -> Fit:
     return Fit(
         calibration=found,
         rows=len(rows),
+        shown={name: len(ones) for name, ones in ratios.items()},
         before=_error(rows, NetworkCalibration()),
         after=_error(rows, found),
     )
+
+
+def error(logs: Sequence[Log], host: Host, calibration: NetworkCalibration) -> Number:
+    """Return the mean absolute error of the times in logs."""
+    return _error([(log, _channel(log, host), nbytes, time) for log in logs for nbytes, time in log.times], calibration)
 
 
 def _row(line: str) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
+from simulator.engine.calibrated import of_kernels, of_network
 from simulator.engine.data_axis import DataAxis, join
 from simulator.engine.durations import Durations
 from simulator.engine.inputs import Inputs, Shared, shared
@@ -14,7 +15,7 @@ from simulator.engine.stage_units import Kind, Unit, Units, kinds_of
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
 from simulator.machine.kernels import optimizer
-from simulator.machine.network import Network
+from simulator.machine.network import Network, NetworkCalibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
 from simulator.workload.layout import Chunk, axes, chunks
@@ -149,16 +150,16 @@ def weights(units: list[Unit]) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)
-def network_of(cluster: Cluster) -> Network:
+def network_of(cluster: Cluster, measured: NetworkCalibration | None = None) -> Network:
     """Return the network of a cluster; layouts of one cluster share it."""
-    return Network(cluster.host, cluster.hosts, cluster.topology, cluster.placement, cluster.faults)
+    return Network(cluster.host, cluster.hosts, cluster.topology, cluster.placement, cluster.faults, measured)
 
 
 def assembly(scenario: Scenario, learned: Shared | None = None, without: Collection[str] = ()) -> Assembly:
     """Return the assembly of a scenario's step; `without` names terms of the physics to switch off."""
     assert scenario.model is not None
     assert scenario.parallelism is not None
-    network = network_of(scenario.cluster)
+    network = network_of(scenario.cluster, of_network(scenario))
     channels = {
         name: network.channel(axis.size, axis.stride)
         for name, axis in axes(scenario.parallelism, scenario.data).items()
@@ -177,7 +178,7 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         scenario.stack,
         channels,
         scenario.cluster.collectives,
-        shared=learned or shared(),
+        shared=of_kernels(learned or shared(), scenario),
         without=_axes(without),
     )
     return Assembly(inputs, durations)

@@ -70,7 +70,12 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
     return replace(
         scenario,
         assumptions=tuple(reading.assumptions),
-        warnings=(*reading.warnings, *scenario.failures.warnings(), *plausible.warnings(scenario)),
+        warnings=(
+            *reading.warnings,
+            *scenario.failures.warnings(),
+            *plausible.warnings(scenario),
+            *calibration.warnings(scenario),
+        ),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.reliability.fleet import Failures
+from simulator.scenario.calibration import Calibration
 from simulator.scenario.echo import echo
 from simulator.scenario.prices import Prices
 from simulator.scenario.scenario import Scenario
@@ -37,7 +38,7 @@ def resolved(scenario: Scenario, *, bases: Mapping[str, str | None], own_causes:
     plain["failures"] = _failures(scenario.failures, own_causes)
     plain["search"] = {axis: list(values) for axis, values in scenario.search.items()}
     if scenario.calibration is not None:
-        plain["calibration"] = scenario.calibration
+        plain["calibration"] = echo(shape(Calibration), scenario.calibration)
     return {key: value for key, value in plain.items() if value != {}} | {
         "runs": scenario.runs,
         "seed": scenario.seed,

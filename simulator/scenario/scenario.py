@@ -8,6 +8,7 @@ from typing import Any
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.base import Recovery
+from simulator.scenario.calibration import Calibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.jitter import Jitter
 from simulator.scenario.moe import Moe
@@ -44,7 +45,7 @@ class Scenario:
     prices: Prices
     search: dict[str, tuple[Any, ...]]
     """The axes that `layouts` tries, where they are given."""
-    calibration: dict[str, Any] | None
+    calibration: Calibration | None
     runs: int
     seed: int
     assumptions: tuple[Assumption, ...] = field(default=(), compare=False)

@@ -225,10 +225,10 @@ def test_a_topology_without_a_kind_is_a_fat_tree(minimal):
     assert from_dict(minimal).cluster.topology.kind == "fat-tree"
 
 
-def test_a_calibration_file_is_plain_data(tmp_path, minimal):
-    (tmp_path / "mine.yaml").write_text("gemm: {scale: 1.05}\n")
+def test_a_calibration_file_is_found_beside_the_scenario(tmp_path, minimal):
+    (tmp_path / "mine.yaml").write_text("products: {bf16: 1.05}\n")
     scenario = from_dict(minimal | {"calibration": "mine.yaml"}, folder=tmp_path)
-    assert scenario.calibration == {"gemm": {"scale": "1.05"}}
+    assert scenario.calibration.products == {"bf16": 1.05}
     assert from_dict(scenario.resolved) == scenario
 
 

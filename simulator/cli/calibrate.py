@@ -1,0 +1,102 @@
+"""Learn from measurements: a calibration file that scenarios can name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simulator.cli._options import Catalogs, Json
+
+if TYPE_CHECKING:
+    from simulator.scenario.calibration import Calibration
+
+Nccl = Annotated[
+    list[Path] | None, typer.Option("--nccl-tests", metavar="LOG", help="Output of nccl-tests; may be repeated.")
+]
+Gemm = Annotated[
+    list[Path] | None, typer.Option("--gemm", metavar="CSV", help="Matrix products: m, n, k, time_us, dtype.")
+]
+Run = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        metavar="SCENARIO=STEP",
+        help="A measured step: seconds, tokens/s, or a log of Megatron-LM, torchtitan or NeMo; may be repeated.",
+    ),
+]
+Host = Annotated[str | None, typer.Option("--host", metavar="NAME", help="The host that was measured.")]
+GpuName = Annotated[str | None, typer.Option("--gpu", metavar="NAME", help="The GPU that was measured.")]
+Failures = Annotated[
+    Path | None,
+    typer.Option("--failures", metavar="CSV", help="A log of failures: cause, and time or lifetime, ended."),
+]
+Hosts = Annotated[int | None, typer.Option("--hosts", metavar="N", min=1, help="Hosts that --failures watched.")]
+Wall = Annotated[str | None, typer.Option("--wall", metavar="TIME", help="How long they were watched, such as 54d.")]
+Measure = Annotated[bool, typer.Option("--measure", help="Measure the roofline of this machine.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration, or the preset, here.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the roofline of --measure.")]
+
+
+def command(
+    nccl_tests: Nccl = None,
+    gemm: Gemm = None,
+    run: Run = None,
+    host: Host = None,
+    gpu: GpuName = None,
+    failures: Failures = None,
+    hosts: Hosts = None,
+    wall: Wall = None,
+    measure: Measure = False,
+    catalogs: Catalogs = None,
+    as_json: Json = False,
+    plot: Plot = None,
+    out: Out = None,
+) -> None:
+    """Learn from measurements that you have, and write them for scenarios.
+
+    nccl-tests logs give factors on the network of a host, a table of matrix
+    products on the rates of a GPU, measured steps on a stack. Prints the error
+    of predictions before and after. A scenario takes the file by
+    `calibration: FILE`; factors are applied only to the host, GPU and stack
+    they were measured on. --failures fits the rate of each class of failures,
+    units that still run included, and writes a preset for `failures:`.
+
+    Examples:
+      foretrain calibrate --nccl-tests ar.log --host dgx-h100 --out mine.yaml
+      foretrain calibrate --gemm gemm.csv --gpu h100-sxm-80gb --out mine.yaml
+      foretrain calibrate --run mine.yaml=train.log --run big.yaml=8.4s
+      foretrain calibrate --failures log.csv --host hgx-h100 --hosts 128
+        --wall 54d --out catalog/failures/ours.yaml
+      foretrain calibrate --measure --plot roofline.png
+    """
+    from simulator.cli import _measured
+    from simulator.errors import ScenarioError
+
+    if failures is not None:
+        _measured.failures(
+            failures, host=host, hosts=hosts, wall=wall, out=out, as_json=as_json, catalogs=catalogs or ()
+        )
+    elif measure:
+        _measured.machine(out=out, plot=plot, as_json=as_json, gpu=gpu, catalogs=catalogs or ())
+    elif nccl_tests or gemm or run:
+        found = _measured.learned(nccl_tests or (), gemm or (), run or (), host, gpu, catalogs or ())
+        _show(found, out, as_json)
+    else:
+        raise ScenarioError("nothing to learn from; give --nccl-tests, --gemm, --run, --failures or --measure")
+
+
+def _show(found: Calibration, out: Path | None, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from simulator.calibration.file import text
+    from simulator.cli._files import write
+    from simulator.cli._streams import show, terminal
+    from simulator.report import calibration as report
+    from simulator.report.rows import json_text
+
+    show(json_text(asdict(found)) if as_json else report.write(found, terminal()))
+    if out is not None:
+        write(out, text(found))
+        typer.echo(f"{out} written; a scenario takes it by `calibration: {out}`", err=True)
