@@ -2,26 +2,38 @@
 
 import pytest
 
+from simulator.cost import cost, distribution
 from simulator.machine import hardware
 from simulator.machine.kernels import roofline
 from simulator.utilisation import utilisation
 from simulator.workload.flops import flops_per_token
+from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
+from simulator.workload.shape import Shape
+from simulator.workload.stack import Stack, States
+from simulator.workload.states import widths
 from simulator.workload.training import Training
 
 H100 = hardware.gpu("h100-sxm-80gb")
+LLAMA_70B = Model(layers=80, hidden=8192, heads=64, kv_heads=8, ffn=28672, vocabulary=128256)
 
 
 def test_the_state_of_70b_parameters_needs_fourteen_h100():
-    state = 16 * 70e9
-    assert state == 1.12e12
-    assert -(-state // 80e9) == 14
+    # Weights and gradients in 16 bit, an fp32 master copy and two fp32 moments.
+    states = States(weights="bf16", gradients="bf16", master="fp32", moments="fp32")
+    width = widths(LLAMA_70B, Stack(states=states), Training(steps=1, states=states))
+    each = width.weights + width.gradients + width.optimizer
+    assert each == 16
+    assert each * 70e9 == 1.12e12
+    assert -(-each * 70e9 // 80e9) == 14
 
 
 def test_llama_3_405b_takes_four_million_gpu_hours_at_400_teraflops():
-    seconds = 6.3e24 / 400e12
-    assert seconds / 3600 == pytest.approx(4.4e6, rel=0.01)
-    assert seconds / 16_000 / 86_400 == pytest.approx(11, rel=0.04)
+    seconds = 6.3e24 / 400e12 / 16_000
+    paid = cost(distribution([seconds]), gpus=16_000, gpu_hour=2.0, energy=0.0)
+    assert paid.gpu_hours.mean == pytest.approx(4.4e6, rel=0.01)
+    assert paid.dollars.mean == pytest.approx(2.0 * 4.4e6, rel=0.01)
+    assert seconds / 86_400 == pytest.approx(11, rel=0.04)
 
 
 def test_the_ridge_of_an_h100_is_295_flop_a_byte():
@@ -29,7 +41,10 @@ def test_the_ridge_of_an_h100_is_295_flop_a_byte():
 
 
 def test_four_kept_tensors_of_a_4096_wide_layer_are_134_megabytes():
-    assert 4 * 4096 * 4096 * 2 == pytest.approx(134e6, rel=0.002)
+    model = Model(layers=1, hidden=4096, heads=32, vocabulary=32000)
+    training = Training(steps=1, sequence_length=4096)
+    shape = Shape(model, Stack(), Parallelism(), training, "flash-2")
+    assert 4 * shape.residual_bytes == pytest.approx(134e6, rel=0.002)
 
 
 def test_palm_540b_used_46_percent_of_6144_tpu_v4():

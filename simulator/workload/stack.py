@@ -75,8 +75,8 @@ class Stack:
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
     communication_sms: Share = 0.12
-    """Share of the SMs that a collective takes from compute beside it: NCCL runs 16 channels, two for each of eight NICs,
-    on as many of 132 SMs."""
+    """Share of the SMs that a collective takes from compute beside it: NCCL runs 16 channels, two for each of eight
+    NICs, on as many of 132 SMs."""
     moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
     moe_overlap: bool = False
     grouped_gemm: bool = True
