@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from simulator.explorer.levers import Lever, levers
@@ -11,7 +12,7 @@ from simulator.studies.point import Base
 
 @lru_cache(maxsize=16)
 def whole(base: Base) -> Result:
-    """Return what ``foretrain run`` finds."""
+    """Return what ``foretrain run`` finds, but for its advice."""
     from simulator.simulation import simulate
 
     return simulate(base.read())
@@ -28,6 +29,11 @@ def better(base: Base) -> tuple[tuple[Lever, ...], tuple[Advice, ...]]:
     return levers(base), () if fits(scenario).verdict == "fits" else advise(scenario)
 
 
+def told(base: Base) -> Result:
+    """Return all that ``foretrain run`` says."""
+    return replace(whole(base), advice=better(base)[1])
+
+
 def picture(name: str, base: Base) -> str:
     """Return a picture of the result, as the report has it."""
     from simulator.plots import gallery
@@ -35,18 +41,11 @@ def picture(name: str, base: Base) -> str:
     return gallery.svg(name, whole(base))
 
 
-def pictured(base: Base) -> tuple[str, ...]:
-    """Return the names of the pictures that there are of the result."""
-    from simulator.plots import gallery
-
-    return tuple(name for name, module in gallery.pictures().items() if module.applies(whole(base)))
-
-
 def report(base: Base) -> str:
     """Return the report as a page."""
     from simulator.report import html
 
-    return html.write(whole(base))
+    return html.write(told(base))
 
 
 def warm() -> None:

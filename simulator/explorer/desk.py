@@ -43,16 +43,9 @@ class Desk:
 
     def found(self, question: Question, *about: Any) -> Any:
         """Return the answer to a question that was answered before, else None."""
-        answer = self._answers.get(question, {}).get(about)
+        known = self._answers.get(question)
+        answer = known.get(about) if known else None
         return answer.result() if answer is not None and answer.done() and not answer.cancelled() else None
-
-    def drop(self, but: Base) -> None:
-        """Forget the questions about other scenarios that nobody has begun to answer."""
-        with self._lock:
-            for known in self._answers.values():
-                for about, answer in known.items():
-                    if but not in about:
-                        answer.cancel()
 
 
 desk = Desk()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from simulator.explorer import answers
-from simulator.explorer.desk import desk
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
 from simulator.report.html import DESCRIPTIONS
@@ -23,7 +22,7 @@ def picture(name: str, base: Base, result: Result) -> None:
         return
     spot = st.empty()
     with spot:
-        svg = wait(desk.ask(answers.picture, name, base), "drawing …")
+        svg = wait("drawing …", answers.picture, name, base)
     spot.image(svg, width="stretch", alt=DESCRIPTIONS.get(name, name))
 
 

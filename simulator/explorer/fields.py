@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator import catalog
-from simulator.explorer.asked import at, shape_at, written
+from simulator.explorer.asked import NOTHING, at, shape_at, written
 from simulator.scenario.document import Left, Table
 from simulator.scenario.schema import descriptions
 from simulator.scenario.sections import Sections
@@ -72,8 +72,8 @@ SUGGESTED = {
     "failures.scale": ("0", "0.5", "1", "2", "4"),
 }
 """Values of numbers that are worth a click; any other may be typed."""
-LEFT_OUT = {"failures": "none", "cluster.topology": "smallest non-blocking", "cluster.spares": "", "model": "none"}
-"""What the page says where these keys are left out."""
+LEFT_OUT = {"failures": "none", "cluster.topology": "smallest non-blocking", "model": "none"}
+"""What the page says where these keys are left out; nothing where others are."""
 OPTIONAL = ("failures", "cluster.topology")
 """Keys that may be chosen to be left out."""
 ONLY_IF_SAID = ("training.steps", "training.duration", "training.tokens")
@@ -86,6 +86,8 @@ ONLY_WITH = {
 """Fields that mean something only where something else is there."""
 
 
+NAMES = ("base", "preset", "kind", "name")
+"""Keys that name what a mapping changes."""
 WIDE = ("model", "cluster.host", "cluster.topology", "parallelism.schedule", "stack", "failures")
 """Fields whose words are long."""
 
@@ -116,20 +118,21 @@ def fields(found: Table, resolved: dict[str, Any], catalogs: tuple[str, ...] = (
 
 def said(value: str, key: str) -> str:
     """Return what a change of `key` to the words `value` of the page is written as."""
-    return "null" if value == LEFT_OUT.get(key) else value.strip()
+    return NOTHING if not value.strip() or value == LEFT_OUT.get(key) else value.strip()
 
 
 def _field(key: str, label: str, found: Table, resolved: dict[str, Any], catalogs: tuple[str, ...]) -> Field | None:
     wanted = shape_at(found, key)
     if wanted is None or not _meant(key, found, resolved):
         return None
-    text = _text(key, at(found, key), _below(resolved, key))
+    kinds = _of_kinds(wanted)
+    text = _text(key, at(found, key), _below(resolved, key), kinds=kinds)
     known = SUGGESTED.get(key) or _options(wanted, catalogs)
     if key in OPTIONAL:
         known = (LEFT_OUT[key], *known)
     options = known if text in known or not known else (text, *known)
     free = isinstance(wanted, Quantity | Record) or key in SUGGESTED
-    return Field(key, label, text, options, free, _of_kinds(wanted), about(key))
+    return Field(key, label, text, options, free, kinds, about(key))
 
 
 def about(key: str) -> str:
@@ -179,14 +182,14 @@ def _options(wanted: Shape, catalogs: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-def _text(key: str, here: Any, default: Any) -> str:
-    """Return what a field says: what is written, else the default; a mapping by the name that it has."""
-    if (here is None or isinstance(here, Left)) and key in LEFT_OUT:
+def _text(key: str, here: Any, default: Any, *, kinds: bool) -> str:
+    """Return what a field says: what is written, else the default, by its name; keys beside a name are shown too."""
+    given = here is not None and not isinstance(here, Left)
+    if not given and key in LEFT_OUT:
         return LEFT_OUT[key]
-    value = default if here is None or isinstance(here, Left) else here
-    if isinstance(value, dict):
-        named = (value.get(name) for name in ("base", "preset", "kind", "name", "level", "size"))
-        value = next((one for one in named if isinstance(one, str)), value)
+    value = here if given else default
+    if isinstance(value, dict) and (kinds or not given or len(value) == 1):
+        value = next((value[name] for name in NAMES if isinstance(value.get(name), str)), value)
     return "" if value is None else written(value) if isinstance(value, dict | list) else _plain(value)
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from simulator.explorer import answers, state, style
 from simulator.explorer.desk import desk
+from simulator.explorer.figures import quick, whole
 from simulator.explorer.levers import Lever, binding
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
-from simulator.readable import chance, dollars, duration, memory, percent, prefixed
+from simulator.readable import chance, duration, percent
 from simulator.report.verdict import subtitle, verdict
 from simulator.results import Advice, Result
 from simulator.studies.columns import INFEASIBLE
-from simulator.studies.metrics import text
 from simulator.studies.point import Base, Point, evaluate
 
 BOXES = {"fits": st.success, "tight": st.warning, "oom": st.error}
 WORDS = {"fits": "Fits", "tight": "Tight", "oom": "Does not fit", INFEASIBLE: "Cannot be run"}
+
+MOST_FITTING = 2
+"""Changes that make a scenario fit which are offered."""
 
 
 class Headline:
@@ -27,7 +31,8 @@ class Headline:
 
     def __init__(self, base: Base) -> None:
         self.base = base
-        self.box, self.title, self.figures, self.notes = st.empty(), st.empty(), st.empty(), st.container()
+        self.box, self.title, self.figures = st.empty(), st.empty(), st.empty()
+        self.notes, self.help = st.container(), st.container()
         if (answer := desk.found(answers.whole, base)) is not None:
             self._fill(answer)
         else:
@@ -35,16 +40,21 @@ class Headline:
             word = WORDS.get(row["verdict"], "Not checked")
             with self.box:
                 BOXES.get(row["verdict"], st.info)(f"**{word}** {literal(row['reason'] or '')}")
-            _figures(self.figures, quick(row))
+            self.figures.html(style.figures(quick(row)))
 
     def finish(self) -> Result:
-        """Simulate the run, write what it says, and return it."""
+        """Simulate the run, write what it says and what would help, and return it."""
+        desk.ask(answers.whole, self.base)
+        desk.ask(answers.better, self.base)
         with self.notes:
-            result: Result = wait(desk.ask(answers.whole, self.base), f"simulating {self.base.read().runs} runs …")
+            result: Result = wait(f"simulating {self.base.read().runs} runs …", answers.whole, self.base)
         self._fill(result)
         for warning in result.warnings:
             self.notes.warning(literal(warning))
-        return result
+        with self.help:
+            better, fitting = wait("looking for the next lever …", answers.better, self.base)
+            _help(result, better, fitting)
+        return replace(result, advice=fitting)
 
     def _fill(self, result: Result) -> None:
         word, sentence = verdict(result)
@@ -52,55 +62,20 @@ class Headline:
             kind = st.error if not result.run.progress else BOXES.get(result.verdict or "", st.info)
             kind(f"**{word}** {literal(sentence)}")
         self.title.caption(literal(subtitle(result)))
-        _figures(self.figures, whole(result))
+        self.figures.html(style.figures(whole(result)))
 
 
-def quick(row: dict[str, Any]) -> list[style.Figure]:
-    """Return the figures of the fast clock."""
-    figures = []
-    if row.get("step_time_s") is not None:
-        low, high = duration(row["step_time_low_s"]), duration(row["step_time_high_s"])
-        figures.append(("step", duration(row["step_time_s"]), f"{low} to {high}"))
-        figures.append(("MFU", text("mfu", row["mfu"]), ""))
-    if row.get("peak_bytes") is not None:
-        figures.append(("peak memory", memory(row["peak_bytes"]), f"P(fits) {chance(row['p_fits'])}"))
-    return figures
-
-
-def whole(result: Result) -> list[style.Figure]:
-    """Return the figures of a whole result: P50 with P10 and P90."""
-    step, run, cost = result.step, result.run, result.cost
-    figures = [("step", duration(step.time_s), f"{duration(step.time_low_s)} to {duration(step.time_high_s)}")]
-    if step.mfu is not None:
-        figures.append(("MFU", percent(step.mfu), f"{prefixed(step.tokens_per_s)} tokens/s"))
-    if result.memory is not None:
-        figures.append(("peak memory", memory(result.memory.peak_bytes), f"P(fits) {chance(result.memory.p_fits)}"))
-    if run.progress:
-        wall = run.wall_clock_s
-        figures += [
-            ("wall clock", duration(wall.p50), f"{duration(wall.p10)} to {duration(wall.p90)}"),
-            ("goodput", percent(run.goodput.mean), f"{percent(run.goodput.p10)} to {percent(run.goodput.p90)}"),
-            ("cost", dollars(cost.dollars.p50), f"{dollars(cost.dollars.p10)} to {dollars(cost.dollars.p90)}"),
-        ]
-    return figures
-
-
-def _figures(spot: Any, figures: list[style.Figure]) -> None:
-    spot.html(style.figures(figures))
-
-
-def help_(base: Base, result: Result) -> None:
+def _help(result: Result, better: Sequence[Lever], fitting: Sequence[Advice]) -> None:
     """Say what binds and what would help, each with a button that does it."""
     if (found := binding(result)) is not None:
         cause, share = found
         st.markdown(f"**What binds:** {literal(cause)} takes {percent(share)} of the peak")
-    better, fitting = wait(desk.ask(answers.better, base), "looking for the next lever …")
-    for place, one in enumerate(fitting[:3]):
+    for place, one in enumerate(fitting[:MOST_FITTING]):
         _offer(f"fit {place}", f"**To fit:** {_fit(one)}", one.settings)
-    faster = [one for one in better if one.settings not in [other.settings for other in fitting[:3]]]
-    for place, one in enumerate(faster[:2]):
-        _offer(f"lever {place}", f"**{'Next best lever' if not place else 'Or'}:** {_lever(one)}", one.settings)
-    if not better and not fitting:
+    faster = [one for one in better if one.settings not in [other.settings for other in fitting[:MOST_FITTING]]]
+    for lever in faster[:1]:
+        _offer("lever", f"**Next best lever:** {_lever(lever)}", lever.settings)
+    if not better and not fitting and result.memory is not None:
         st.markdown("**Next best lever:** no other layout that differs in one axis is faster and fits")
 
 

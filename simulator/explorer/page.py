@@ -6,7 +6,6 @@ import streamlit as st
 
 from simulator.errors import ForetrainError
 from simulator.explorer import sidebar, state, style, views
-from simulator.explorer.desk import desk
 from simulator.explorer.headline import Headline
 from simulator.explorer.wording import literal
 from simulator.studies.point import Base
@@ -25,7 +24,6 @@ def page() -> None:
         sidebar.show(base, valid, error)
         state.keep_address(base)
         if first is not None:
-            desk.drop(but=first.base)
             views.show(first.base, first.finish())
     except ForetrainError as failure:
         st.error(literal(str(failure)))

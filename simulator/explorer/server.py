@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 from simulator.errors import ScenarioError
-from simulator.explorer import answers, style
+from simulator.explorer import answers, link, style
 from simulator.explorer.desk import desk
 from simulator.explorer.guard import Guard
 from simulator.studies import executors
-from simulator.studies.point import Base
+from simulator.studies.point import Base, Point, evaluate
 
 ADDRESS = "127.0.0.1"
 PORT = 8421
@@ -50,9 +50,6 @@ def serve(given: Base | None, *, port: int | None = None, browser: bool = True) 
     from starlette.middleware import Middleware
     from streamlit.web.server.starlette import App
 
-    for library in ("altair", "pandas"):
-        # Here, before the threads of several pages could do so at once.
-        import_module(library)
     chosen = free_port(port)
     address = f"http://{ADDRESS}:{chosen}/"
 
@@ -69,4 +66,15 @@ def serve(given: Base | None, *, port: int | None = None, browser: bool = True) 
         desk.given = given
         for _ in range(WORKERS):
             desk.executor.submit(answers.warm)
+        _warm(link.read({}, given))
         App(PAGE, middleware=[Middleware(Guard)], lifespan=started).run(config=SETTINGS | {"server.port": chosen})
+
+
+def _warm(first: Base) -> None:
+    """Import all that pages need before threads of several could do so at once, and ask what the first one asks."""
+    for library in ("altair", "pandas", "simulator.explorer.sidebar", "simulator.explorer.views"):
+        import_module(library)
+    import_module("simulator.explorer.views").views()
+    desk.ask(answers.whole, first)
+    with suppress(ScenarioError):
+        evaluate(Point(first, (), quick=True))

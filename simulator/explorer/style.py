@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from simulator.explorer.figures import Figure
 from simulator.plots import colours
 
 ICON = "▮"
@@ -36,8 +37,6 @@ dl.figures small { display: block; font-size: 0.78rem; font-weight: 400; color: 
   dl.figures { grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); }
 }
 </style>"""
-Figure = tuple[str, str, str]
-"""Label, value, and what stands below it."""
 
 
 def title(name: str) -> str:

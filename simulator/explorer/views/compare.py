@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from simulator.explorer import answers, state
-from simulator.explorer.desk import desk
 from simulator.explorer.headline import WORDS
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
@@ -37,9 +36,7 @@ def show(base: Base, result: Result) -> None:
         st.caption("One scenario is nothing to compare; change something.")
         return
     scenarios = [one.read() for one in every]
-    results = [
-        wait(desk.ask(answers.whole, one), f"simulating {letter} …") for letter, one in zip(names, every, strict=True)
-    ]
+    results = [wait(f"simulating {letter} …", answers.whole, one) for letter, one in zip(names, every, strict=True)]
     _side_by_side(names, [of_result(found, one.gpus) for one, found in zip(scenarios, results, strict=True)])
     st.markdown("**Inputs that differ**")
     differing = compare.differences([one.resolved for one in scenarios])

@@ -8,7 +8,7 @@ import streamlit as st
 
 from simulator.explorer import asked, settings, state
 from simulator.explorer.charts import scatter
-from simulator.explorer.study import answered
+from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
 from simulator.readable import chance, duration, memory, percent
 from simulator.results import Result
@@ -73,7 +73,7 @@ def ranked(study: Base) -> list[Row]:
     if study not in kept:
         scenario = study.read()
         work = groups(study, Space(scenario).layouts())
-        found = answered(evaluate, work, "layouts, in groups")
+        found = wait_for_all(evaluate, work, "layouts, in groups")
         layouts: list[Layout] = [layout for group in work for layout in group.layouts]
         rows = [dict(row) for group in found for row in group["layouts"]]
         best.time_exactly(scenario, rows, layouts)

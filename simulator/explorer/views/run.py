@@ -8,7 +8,7 @@ import streamlit as st
 
 from simulator.explorer import asked, drawn
 from simulator.explorer.charts import curve
-from simulator.explorer.study import answered
+from simulator.explorer.waiting import wait_for_all
 from simulator.results import Result
 from simulator.studies import sweep
 from simulator.studies.point import Base, evaluate
@@ -36,7 +36,7 @@ def _how_often(base: Base, result: Result) -> None:
         return
     axis = Axis(INTERVAL, tuple(_minutes(times * now) for times in TIMES))
     fixed = asked.of_kind(base, "checkpoint", "fixed")
-    rows = answered(evaluate, sweep.points([fixed], [axis]), "how often to save")
+    rows = wait_for_all(evaluate, sweep.points([fixed], [axis]), "how often to save")
     st.markdown("**How often to save:** goodput against the interval, this scenario's in red")
     st.altair_chart(curve.chart(rows, axis, "goodput_mean", _minutes(now)), alt="Goodput against checkpoint interval")
     st.caption("The same numbers as")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.explorer import drawn, headline
+from simulator.explorer import drawn
 from simulator.results import Result
 from simulator.studies.point import Base
 
@@ -11,6 +11,5 @@ ORDER = 1
 
 
 def show(base: Base, result: Result) -> None:
-    headline.help_(base, result)
     drawn.picture("waterfall", base, result)
     drawn.section("step", result)

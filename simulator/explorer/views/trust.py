@@ -10,7 +10,7 @@ import streamlit as st
 
 from simulator.errors import ForetrainError
 from simulator.explorer.charts import parity
-from simulator.explorer.study import answered
+from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
 from simulator.intervals import comparable, interval
 from simulator.readable import percent
@@ -53,7 +53,7 @@ def show(base: Base, result: Result) -> None:
     batches = tuple(near[first : first + BATCH] for first in range(0, len(near), BATCH))
     found = [
         line
-        for batch in answered(predicted, [(kind, ids) for ids in batches], "predicting published runs")
+        for batch in wait_for_all(predicted, [(kind, ids) for ids in batches], "predicting published runs")
         for line in batch
     ]
     if not found:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from simulator.explorer import asked, fields
 from simulator.explorer.charts import curve
-from simulator.explorer.study import answered
+from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
 from simulator.results import Result
 from simulator.studies import sweep
@@ -41,7 +41,7 @@ def show(base: Base, result: Result) -> None:
     if len(study.values) > MOST:
         st.warning(f"{len(study.values)} values; {MOST} are the most here, `foretrain sweep` takes any number.")
         return
-    rows = answered(evaluate, sweep.points([base], [study]), "what if")
+    rows = wait_for_all(evaluate, sweep.points([base], [study]), "what if")
     if sweep.feasible(rows):
         st.altair_chart(curve.chart(rows, study, metric, now.get(key, "")), alt=f"{label(metric)} over {key}")
     for row in rows:
