@@ -12,7 +12,7 @@ from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot, Vary
 
 if TYPE_CHECKING:
     from simulator.cli._study import Session
-    from simulator.studies.stress import Trial
+    from simulator.studies.trial import Trial
 
 Objective = Annotated[str, typer.Option("--objective", metavar="NAME", help="Best by dollars, days or goodput.")]
 
@@ -53,7 +53,7 @@ def command(
     from simulator.plots import canvas
     from simulator.report import rows as machine
     from simulator.report import stress as report
-    from simulator.studies import stress
+    from simulator.studies import stress, trial
     from simulator.studies.vary import axis, choices
 
     if objective not in stress.OBJECTIVES:
@@ -71,8 +71,8 @@ def command(
     chosen = list(choices(axes))
     asked = stress.readable(start, chosen)
     with working("Simulating the step"):
-        work = stress.work(asked)
-    trials = [stress.Trial(start, choice, work) for choice in chosen]
+        work = trial.work(asked)
+    trials = [trial.Trial(start, choice, work) for choice in chosen]
 
     with session(out=out, jobs=jobs, dask=dask, most=len(trials)) as at_work:
         _run(trials, asked.runs, objective, at_work)
@@ -96,13 +96,14 @@ def command(
 def _run(trials: list[Trial], runs: int, objective: str, at_work: Session) -> None:
     """Run round after round until the best is known, or there are as many runs as were asked for."""
     from simulator.studies import stress
+    from simulator.studies.trial import evaluate
 
     while (batches := stress.next_round(trials, runs, objective)) and not at_work.interrupted:
         many = max(batch.first + batch.runs for _, batch in batches)
         what = f"{len(batches):,} policies, up to {many:,} runs"
-        found = at_work.rows(stress.evaluate, [batch for _, batch in batches], what)
-        for (trial, _), row in zip(batches, found, strict=False):
-            trial.add(row)
+        found = at_work.rows(evaluate, [batch for _, batch in batches], what)
+        for (one, _), row in zip(batches, found, strict=False):
+            one.add(row)
 
 
 def _draw(rows: list[dict[str, Any]], axes: Any, metric: str, path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.plots import colours, what_if
 from simulator.studies.metrics import label, scale
+from simulator.studies.trial import CONDITIONS
 from simulator.studies.vary import Axis
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def draw(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metric: str, draw
     """Draw curves over an axis of numbers, else what a sweep would draw, and ring the best policies."""
     varied = [axis for axis in axes if len(axis.values) > 1]
     numeric = [axis for axis in varied if axis.numbers is not None]
-    policies = [axis for axis in numeric if not axis.key.startswith(("failures", "prices"))]
+    policies = [axis for axis in numeric if not axis.key.startswith(CONDITIONS)]
     over = max(policies or numeric, key=lambda axis: len(axis.values), default=None)
     if over is None or len(what_if.series(rows, varied, over)) > what_if.MOST_LINES:
         return what_if.draw(rows, axes, metric, drawing)
@@ -37,7 +38,7 @@ def draw(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metric: str, draw
         label="best",
     )
     drawing.legend()
-    under = any(axis.key.startswith(("failures", "prices")) for axis in varied)
+    under = any(axis.key.startswith(CONDITIONS) for axis in varied)
     policy = f"{label(metric)} by policy"
     drawing.set_title(f"{policy[0].upper()}{policy[1:]}{', the best under each condition ringed' if under else ''}")
     return drawing

@@ -11,8 +11,8 @@ from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import head, text
-from simulator.studies.stress import CONDITIONS
 from simulator.studies.sweep import names
+from simulator.studies.trial import CONDITIONS
 from simulator.studies.vary import Axis
 
 if TYPE_CHECKING:
