@@ -10,6 +10,7 @@ import binascii
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from simulator import shipped
 from simulator.errors import ScenarioError
@@ -42,7 +43,7 @@ def read(parameters: Parameters, given: Base | None = None, catalogs: Sequence[s
         return of_text(said, name, changes, catalogs)
     name = first(parameters, SCENARIO)
     if not name and given is not None:
-        return given
+        return replace(given, changes=(*given.changes, *changes))
     if (name or FIRST) not in shipped.names():
         raise ScenarioError(f"no scenario named {name[:80]!r} is shipped; `foretrain catalog scenario` lists them")
     return Base(name or FIRST, str(shipped.find(name or FIRST)), changes, tuple(catalogs))
