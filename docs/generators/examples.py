@@ -23,7 +23,7 @@ from simulator.version import version
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(?P<language>console|yaml)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w./-]+\.yaml)\n")
-STUDIES = ("sweep", "layouts", "stress")
+STUDIES = ("sweep", "layouts", "stress", "compare")
 """Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 

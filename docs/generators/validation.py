@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from generators.markdown import table
 from simulator import catalog
 from simulator.cli.validate import Predict
+from simulator.cli.validate import _left_out as leaving_out
 from simulator.engine.inputs import constants
 from simulator.validation import files
 from simulator.validation import page as written
+from simulator.validation.files import Table
 from simulator.validation.summary import Summary, summary
 from simulator.validation.workers import processors
 
+LEFT_OUT = "Each family left out of the fit"
 FAMILIES = """## Families of runs
 
 A family is one source and the machine it ran on. Families count alike in means, whatever their number of rows.
@@ -20,20 +24,24 @@ A family is one source and the machine it ran on. Families count alike in means,
 SHARED = """## Constants fitted on runs
 
 {count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
-weighted equally, each pulled toward its prior. The errors of runs above are therefore errors in sample; the constants
-of kernels and collectives come from their own tables.
+weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those of
+families left out of the fit say what to expect of a run that nobody has measured. The constants of kernels and
+collectives come from their own tables.
 """
 
 
-def figures() -> Summary:
-    """Return the figures of the tables that ship; this predicts every row."""
+def page(*, leave_out: bool = True) -> str:
+    """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
-    return summary(files.lines(tables, Predict(frozenset()), workers=processors()))
+    shipped = summary(files.lines(tables, Predict(), workers=processors()))
+    others = [(LEFT_OUT, left_out(tables))] if leave_out else []
+    return "\n".join([written.write(shipped, others).rstrip("\n"), "", _families(), _shared()])
 
 
-def page() -> str:
-    """Return the page: the figures and rules, then what the families and the shared constants are."""
-    return "\n".join([written.write(figures()).rstrip("\n"), "", _families(), _shared()])
+def left_out(tables: Sequence[Table]) -> Summary:
+    """Return the figures of step times, each family predicted with constants that it had no part in."""
+    found = leaving_out(tables, "each", (), frozenset())
+    return summary([line for line in found if line.quantity == "step_time_s"])
 
 
 def _families() -> str:
@@ -77,8 +85,8 @@ def _shared() -> str:
 
 
 def shipped_part(text: str) -> str:
-    """Return the page without what stands on it about other data, under headings that end with a date."""
-    return re.sub(r"^## [^\n]*\d{4}\n.*?(?=^## |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    """Return the page without sections that take long, or are about other data: their headings end with a date."""
+    return re.sub(rf"^## (?:[^\n]*\d{{4}}|{LEFT_OUT})\n.*?(?=^## |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def rounded(text: str) -> str:

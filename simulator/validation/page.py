@@ -14,8 +14,8 @@ from simulator.validation.tables import NAMES
 HEAD = """# Validation
 
 Predictions beside published measurements, by family of source. The error is predicted / measured - 1; median, mean and
-P90 are of its size, the bias is its median with sign. Regenerate with `foretrain validate`; every row and its source is
-in `simulator/validation/data`.
+P90 are of its size, the bias is its median with sign. `foretrain validate` prints the same, and
+`python docs/generate.py validation` writes this page; every row and its source is in `simulator/validation/data`.
 """
 RULES = """## What stands in for fields that a source leaves out
 
