@@ -37,7 +37,6 @@ def base(
     name: str, overrides: Sequence[str] | None, catalogs: Sequence[Path] | None, extra: Sequence[str] = ()
 ) -> Base:
     """Return the start of a study; a scenario on stdin is read here, since it can be read only once."""
-    import sys
 
     from simulator.scenario.source import load
     from simulator.studies.point import Base
@@ -47,7 +46,6 @@ def base(
     else:
         path = shipped.find(name)
         source, title = str(path), path.stem
-    sys.stdout.flush()
     changes = (*(overrides or ()), *extra)
     return Base(title, source, changes, tuple(str(folder) for folder in catalogs or ()))
 

@@ -61,7 +61,7 @@ def command(
     from simulator.report import layouts as report
     from simulator.report import rows as machine
     from simulator.studies import best, ranking
-    from simulator.studies.layouts import evaluate, groups
+    from simulator.studies.layouts import evaluate, groups, start
     from simulator.studies.space import Space
 
     if objective not in ranking.COLUMN:
@@ -69,10 +69,10 @@ def command(
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
-    start = base(scenario, overrides, catalogs, extra)
-    asked = start.read()
+    begin = start(base(scenario, overrides, catalogs, extra))
+    asked = begin.read()
     space = Space(asked)
-    work = groups(start, space.layouts())
+    work = groups(begin, space.layouts())
 
     with worked_out(evaluate, work, what="Layouts", out=out, jobs=jobs, dask=dask) as found:
         layouts = [layout for group in work[: len(found)] for layout in group.layouts]

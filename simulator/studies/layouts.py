@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 from simulator.engine import wavefront
@@ -16,6 +17,7 @@ from simulator.engine.assembly import assembly
 from simulator.engine.pipeline import Timing
 from simulator.engine.stage_units import Units
 from simulator.engine.work import StepWork
+from simulator.errors import ScenarioError
 from simulator.scenario import Scenario
 from simulator.simulation import fits, spread_out, useful_work
 from simulator.studies.columns import of_memory, too_large
@@ -59,6 +61,27 @@ class Group:
         return key("layouts", self.base.content, [layout.columns for layout in self.layouts])
 
 
+def start(base: Base) -> Base:
+    """Return a start that reads, in a layout that divides where the scenario's own does not.
+
+    Raises the ScenarioError of the scenario as it is where no layout helps.
+    """
+    try:
+        base.read()
+    except ScenarioError as error:
+        for tensor, pipeline in product((1, 2, 4, 8), (1, 2, 4, 8, 16, 32, 64)):
+            mesh = {"tensor": tensor, "pipeline": pipeline, "context": 1, "expert": 1, "schedule": "1f1b"}
+            changes = (*(f"parallelism.{key}={value}" for key, value in mesh.items()), "training.microbatch=1")
+            other = replace(base, changes=(*base.changes, *changes))
+            try:
+                other.read()
+            except ScenarioError:
+                continue
+            return other
+        raise error
+    return base
+
+
 def groups(base: Base, scenarios: Sequence[Scenario]) -> list[Group]:
     """Return the layouts in groups that are worked out together, in the order of their schedules."""
     found: dict[tuple[object, int], list[Layout]] = {}
@@ -76,11 +99,11 @@ def _parts(ones: list[Layout]) -> Iterator[list[Layout]]:
 
 def evaluate(group: Group) -> Row:
     """Return the rows of a group: memory of all its layouts, times of those that fit."""
-    start, prices = _read(group.base), Prices()
+    asked, prices = _read(group.base), Prices()
     rows: list[Row] = []
     timed: list[tuple[Row, Scenario, StepWork]] = []
     for layout in group.layouts:
-        scenario = layout.of(start)
+        scenario = layout.of(asked)
         held = fits(scenario)
         row: Row = layout.columns | {"data": scenario.data, "microbatches": scenario.microbatches}
         row |= {"verdict": held.verdict, "reason": None, "worst_stage": held.worst_stage}

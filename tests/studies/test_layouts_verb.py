@@ -79,6 +79,15 @@ def test_all_objectives_of_one_cluster_agree_on_the_best(dense: str) -> None:
     assert len({(row["tensor"], row["pipeline"], row["microbatch"]) for row in best}) == 1
 
 
+def test_a_scenario_whose_own_layout_does_not_divide_has_layouts(dense: str) -> None:
+    done = layouts(
+        dense, "--set", "training.global_batch=24", "--set", "parallelism=null", *SEARCH, "--quick", "--json"
+    )
+    assert done.exit_code == 0
+    for row in json.loads(done.stdout)["layouts"]:
+        assert row["data"] * row["microbatch"] * row["microbatches"] == 24
+
+
 def test_nothing_that_fits_is_an_answer_of_no(dense: str) -> None:
     done = layouts(dense, "--set", "model=llama-3.1-405b", "--set", "cluster.hosts=1", *SEARCH)
     assert done.exit_code == 1
