@@ -8,6 +8,9 @@ from pathlib import Path
 from simulator.cli._files import write
 from simulator.cli._streams import show, terminal, working
 
+QUICK = 256
+"""Largest product of a quick look."""
+
 
 def measure(
     *,
@@ -17,6 +20,7 @@ def measure(
     gpu: str | None = None,
     catalogs: Sequence[Path] = (),
     with_backend: str = "auto",
+    quick: bool = False,
 ) -> None:
     """Print rates by size; write the machine as YAML to `out` and the drawing to `plot`."""
     import yaml
@@ -33,7 +37,7 @@ def measure(
     sheet = _sheet(gpu, catalogs)
     chosen = backend(with_backend)
     with working(f"Measuring with {chosen.name}"):
-        found = roofline.measure(chosen)
+        found = roofline.measure(chosen, largest=QUICK if quick else roofline.SIZES[-1])
     show(json_text(report.record(found)) if as_json else report.write(found, sheet, terminal()))
     if out is not None:
         head = "# This machine as `foretrain calibrate --measure` found it; a scenario takes it as cluster.host.gpu.\n"

@@ -14,7 +14,7 @@ from simulator.studies.plan.fit.record import NAMES
 def write(document: Mapping[str, Any]) -> str:
     """Return the fit as text."""
     head = ("L = E + A/N^alpha + B/D^beta", "value", f"{document['level']:.0%} interval")
-    rows = [(NAMES[name], digits(one["value"], 4), _interval(one)) for name, one in document["constants"].items()]
+    rows = [(NAMES[name], _constant(one["value"]), _interval(one)) for name, one in document["constants"].items()]
     edge, flat = document["frontier"], document["isoflop"]
     lines = [
         f"{document['runs']:,} runs; scatter around the law {percent(document['scatter'])}"
@@ -74,4 +74,9 @@ def _interval(one: Mapping[str, float | None], name: str = "") -> str:
         return ""
     if name:
         return f"{_value(name, low)} to {_value(name, high)}"
-    return f"{digits(low, 4)} to {digits(high, 4)}"
+    return f"{_constant(low)} to {_constant(high)}"
+
+
+def _constant(value: float) -> str:
+    """Return a constant of a law; those that runs do not determine may be huge."""
+    return digits(value, 4) if 1e-4 < abs(value) < 1e6 else f"{value:.2e}"

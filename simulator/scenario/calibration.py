@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from simulator.scenario.scenario import Scenario
 
 PATH = ("calibration",)
-SMALLEST, LARGEST = 0.02, 50.0
-"""Factors beyond these are no calibration but another machine."""
+SMALLEST, LARGEST = 0.001, 1000.0
+"""Factors beyond these are a mistake; processes that talk over sockets of one machine have a hundred times the latency
+of GPUs on NVLink."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,7 +98,7 @@ def test_a_file_reads_back_as_the_calibration_it_was_written_from(tmp_path: Path
     ("content", "message"),
     [
         ("software: fast", "mine.yaml:1:11: calibration.software"),
-        ("software: 0", "no factor between"),
+        ("software: 5000", "no factor between"),
         ("sofware: 1", "did you mean `software`"),
         ("[1, 2]", "calibration"),
         ("products: {bf16: -1}", "calibration.products.bf16"),
