@@ -102,7 +102,7 @@ def _data_parallel(ranks: int, *, quick: bool, as_json: bool, out: Path | None) 
     from simulator.report import experiments
     from simulator.report.rows import json_text
 
-    setup = data_parallel.Setup(Shape(2, 64, 64), 4, 5, float(1 << 20)) if quick else data_parallel.Setup()
+    setup = data_parallel.Setup(Shape(2, 64, 64), 4, 5, float(1 << 20), 0.02) if quick else data_parallel.Setup()
     with working(f"Training on {ranks} processes"):
         measured = data_parallel.experiment(ranks, setup)
     predicted = prediction.predicted(

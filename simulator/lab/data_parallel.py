@@ -26,8 +26,6 @@ BATCH = 8
 STEPS, WARM_UP = 20, 5
 MESSAGES = (1 << 12, 1 << 14, 1 << 16, 1 << 20, 1 << 23, 1 << 26)
 REPEATS = 5
-WINDOW: Seconds = 0.2
-"""How long a kernel is repeated."""
 MOVED: Bytes = 5 * 4.0
 """Bytes an element that a kernel moves: forward one in and one out, backward two in and one out."""
 STREAM = 1 << 24
@@ -39,6 +37,9 @@ class Setup(NamedTuple):
     batch: Count = BATCH
     steps: Count = STEPS
     largest: Bytes = float(MESSAGES[-1])
+    """Of the all-reduces that are timed."""
+    window: Seconds = 0.2
+    """How long a kernel is repeated."""
 
 
 class Measured(NamedTuple):
@@ -122,9 +123,9 @@ def _steps(net: ByteGpt, mine: torch.Tensor, steps: int) -> tuple[Seconds, Secon
 def _kernels(setup: Setup) -> Kernels:
     shape, tokens = setup.shape, setup.batch * setup.shape.context
     return Kernels(
-        products=tuple((*one, _together(_product(*one))) for one in products(shape, tokens)),
-        elementwise=tuple((moved, _together(work)) for moved, work in _memory_bound(shape, tokens)),
-        bandwidth=3 * 4 * STREAM / _together(_sum(STREAM)),
+        products=tuple((*one, _together(_product(*one), setup.window)) for one in products(shape, tokens)),
+        elementwise=tuple((moved, _together(work, setup.window)) for moved, work in _memory_bound(shape, tokens)),
+        bandwidth=3 * 4 * STREAM / _together(_sum(STREAM), setup.window),
         all_reduces=tuple(
             (float(size), _reduced(size)) for size in MESSAGES if size <= setup.largest for _ in range(REPEATS)
         ),
@@ -162,12 +163,12 @@ def _both_ways(x: torch.Tensor, kernel: Callable[[torch.Tensor], torch.Tensor]) 
     return lambda: torch.autograd.grad(kernel(given), given, grad)
 
 
-def _together(work: Callable[[], object]) -> Seconds:
+def _together(work: Callable[[], object], window: Seconds) -> Seconds:
     """Return the mean time of one call while all processes do the same: they share the machine as in a step."""
     work()
     distributed.barrier()
     start, count = perf_counter(), 0
-    while perf_counter() - start < WINDOW:
+    while perf_counter() - start < window:
         work()
         count += 1
     return (perf_counter() - start) / count

@@ -42,7 +42,7 @@ def data_parallel(found: dict[str, Any], console: Console | None = None) -> str:
         "\n".join(
             [
                 f"{found['ranks']} processes, {prefixed(found['parameters'])} parameters.",
-                f"The averaged gradient and that of the whole batch are {same}:",
+                f"Averaged gradient and that of the whole batch are {same}:",
                 f"they differ by {found['gradient_difference']:.1e} of the largest gradient.",
                 "",
                 table.write(("", "measured", "predicted", "error"), rows, console).rstrip("\n"),
