@@ -21,7 +21,7 @@ TEXT = f"""\
 version: 1
 name: one failure in ten hours
 cluster: {{host: hgx-h100, hosts: 16}}
-training: {{steps: 200000, step_time: 9s}}
+training: {{steps: 80000, step_time: 9s}}
 failures: {{causes: [{{kind: exponential, unit: job, mtbf: {MTBF}s}}]}}
 checkpoint: {{kind: fixed, interval: 30min, stall: {STALL}s, mode: blocking}}
 recovery: {{detect: 0s, restart: 0s, repair: 1h}}
@@ -78,10 +78,10 @@ def test_a_policy_meets_the_failures_that_run_meets(failing: str) -> None:
 
 
 def test_more_failures_are_never_better_and_have_a_best_of_their_own(failing: str) -> None:
-    found = rows(failing, GRID, "--vary", "failures.scale=[1, 4, 16]", "--runs", "10")
+    found = rows(failing, GRID, "--vary", "failures.scale=[1, 16]", "--runs", "10")
     best = {row["failures.scale"]: row for row in found if row["best"]}
-    assert best["1"]["goodput_mean"] > best["4"]["goodput_mean"] > best["16"]["goodput_mean"]
-    intervals = [float(row["checkpoint.interval"].removesuffix("s")) for row in (best["1"], best["4"], best["16"])]
+    assert best["1"]["goodput_mean"] > best["16"]["goodput_mean"]
+    intervals = [float(row["checkpoint.interval"].removesuffix("s")) for row in (best["1"], best["16"])]
     assert intervals == sorted(intervals, reverse=True)
 
 
