@@ -106,7 +106,7 @@ class Units:
     def _layer(self, shape: Shape) -> Unit:
         host = self._host_seconds(shape.experts)
         back = layer.backward(shape)
-        weight, rest = split(back)
+        weight, rest = self._halves(back)
         full = shape.training.recompute.kind in FULL
         return Unit(
             forward=self._piece(layer.forward(shape), host),
@@ -151,10 +151,14 @@ class Units:
 
     def _end(self, forward: Callable[[Shape], Program], backward: Callable[[Shape], Program]) -> Unit:
         back = backward(self.shape)
-        weight, rest = split(back)
+        weight, rest = self._halves(back)
         if "ends" in self.durations.without:
             return Unit(Piece(), Piece(), Piece(), Piece())
         return Unit(self._piece(forward(self.shape)), self._piece(back), self._piece(rest), self._piece(weight))
+
+    def _halves(self, program: Program) -> tuple[Program, Program]:
+        """Return the halves of a backward where the schedule splits it; nothing asks for them elsewhere."""
+        return split(program) if self.inputs.parallelism.schedule.splits else ((), ())
 
     def _host_seconds(self, experts: bool) -> Seconds:
         """Return what the host needs to launch the forward of a layer; CUDA graphs launch it in one call."""

@@ -205,3 +205,9 @@ def test_refusals_say_the_numbers():
     assert "last group would hold 2" in InterleavedOneForwardOneBackward(chunks=2, group=4).check(4, 10)
     assert "at least 8 microbatches" in DualPipe().check(4, 6)
     assert "even" in DualPipe().check(3, 8)
+
+
+@every_kind
+def test_a_schedule_says_whether_it_splits_backwards(schedule):
+    phases = {task.phase for stage in range(4) for task in schedule.tasks(stage, 4, 16)}
+    assert schedule.splits == bool(phases & {"I", "W"})

@@ -26,6 +26,8 @@ Route = tuple[tuple[int, int], ...]
 @dataclass(frozen=True, kw_only=True)
 class Schedule(ABC):
     kind: ClassVar[str]
+    splits: ClassVar[bool] = False
+    """Whether some backwards are done in two halves, I and W."""
 
     @property
     def chunks_per_stage(self) -> int:

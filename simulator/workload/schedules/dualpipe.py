@@ -17,6 +17,7 @@ class DualPipe(Schedule):
     """Chunk 0 of a stage serves the first half of the microbatches, from stage 0 on; chunk 1 the other half."""
 
     kind: ClassVar[str] = "dualpipe"
+    splits: ClassVar[bool] = True
 
     @property
     def chunks_per_stage(self) -> int:

@@ -15,6 +15,7 @@ from simulator.workload.schedules.base import Schedule, Task
 @dataclass(frozen=True, kw_only=True)
 class ZeroBubbleH1(Schedule):
     kind: ClassVar[str] = "zb-h1"
+    splits: ClassVar[bool] = True
 
     def tasks(self, stage: int, stages: int, microbatches: int) -> tuple[Task, ...]:
         return split_backward_tasks(warmup=stages - 1 - stage, delay=stage, microbatches=microbatches)

@@ -17,6 +17,7 @@ from simulator.workload.schedules.zb_h1 import split_backward_tasks
 @dataclass(frozen=True, kw_only=True)
 class ZeroBubbleH2(Schedule):
     kind: ClassVar[str] = "zb-h2"
+    splits: ClassVar[bool] = True
 
     def tasks(self, stage: int, stages: int, microbatches: int) -> tuple[Task, ...]:
         return split_backward_tasks(warmup=2 * (stages - 1 - stage), delay=2 * stage, microbatches=microbatches)

@@ -15,6 +15,7 @@ from simulator.workload.schedules.base import Route, Schedule, Task
 @dataclass(frozen=True, kw_only=True)
 class ZeroBubbleV(Schedule):
     kind: ClassVar[str] = "zb-v"
+    splits: ClassVar[bool] = True
 
     @property
     def chunks_per_stage(self) -> int:
