@@ -107,7 +107,7 @@ def _row(one: Law, question: Question, request: Request) -> dict[str, Any] | Non
     """Return what one law says; None where it says nothing."""
     try:
         choice = answer(one, question)
-    except InfeasibleError:
+    except (InfeasibleError, ScenarioError):
         return None
     if choice is None or one.optimum(choice.flops) is None:
         return None

@@ -82,7 +82,10 @@ def _by_optimum(law: Law, name: str, value: Number) -> Choice | None:
 def _of_optimum(law: Law, name: str) -> Callable[[Flops], Number]:
     rises = _measure(law, name, 1e24) > _measure(law, name, 1e20)
     if not rises:
-        raise ScenarioError(f"{law.kind}: {NAMES[name]} of its best choice does not grow with the budget")
+        raise ScenarioError(
+            f"{law.kind}: {NAMES[name]} of its best choice does not grow with the budget, so that it says no budget; "
+            "give FLOPs, parameters or tokens too"
+        )
     return lambda flops: _measure(law, name, flops)
 
 
