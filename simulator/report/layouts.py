@@ -12,7 +12,7 @@ from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.results import Result
 from simulator.studies.best import Term
-from simulator.studies.ranking import SAME, folded, ordered, pareto, places
+from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places
 from simulator.studies.space import SCHEDULES
 from simulator.units import Seconds
 
@@ -161,8 +161,12 @@ def _rejected(rows: Sequence[dict[str, Any]], without: Mapping[str, int]) -> lis
     """Return how many layouts do not fit, the one that misses by least, and what does not divide."""
     large = [row for row in rows if row["verdict"] == "oom"]
     tight = sum(row["verdict"] == "tight" for row in rows)
+    unlikely = sum(row["verdict"] == "tight" and row["p_fits"] < LIKELY for row in rows)
     fits = len(rows) - len(large) - tight
-    said = f"{len(rows):,} layouts: {fits:,} fit, {tight:,} are tight, {len(large):,} do not fit."
+    said = (
+        f"{len(rows):,} layouts: {fits:,} fit, {tight:,} are tight ({unlikely:,} of those more likely do not fit and "
+    )
+    said += f"are not ranked), {len(large):,} do not fit."
     if large:
         near = max(large, key=lambda row: row["headroom_bytes"])
         said += f" The closest of those: {name_of(near)}, microbatch {near['microbatch']}, shard {near['shard']}, "

@@ -14,15 +14,21 @@ SAME: Share = 0.05
 """Difference in predicted time below which the order of two layouts is a guess. Of pairs of published layouts of one
 model on one cluster (families VT and VTS of ``foretrain validate``), three in four whose predictions are 5 to 10%
 apart were measured in that order, and about half of those that are closer."""
+LIKELY: Share = 0.5
+"""A layout that may fit, but more likely does not, is no answer to which one to take."""
 ALIKE_TIME: Share = 1e-6
 ALIKE_MEMORY: Share = 0.01
 """Layouts that differ less in both do the same by other names, such as what is recomputed of a fused kernel."""
 
 
 def ordered(rows: Sequence[Row], objective: str = "time") -> list[Row]:
-    """Return what can be run, the best first; layouts that are equal stay in the order of the axes."""
+    """Return what is likely to fit, the best first; layouts that are equal stay in the order of the axes.
+
+    Where nothing is likely to fit, what might is ranked.
+    """
     column = COLUMN[objective]
-    able = [row for row in rows if row.get(column) is not None]
+    timed = [row for row in rows if row.get(column) is not None]
+    able = [row for row in timed if row.get("p_fits", 1.0) >= LIKELY] or timed
     return sorted(able, key=lambda row: -row[column] if column == "mfu" else row[column])
 
 

@@ -29,12 +29,14 @@ def test_rows_are_ranked_and_what_does_not_fit_comes_last(dense: str) -> None:
     done = layouts(dense, *SEARCH, "--quick", "--csv")
     assert done.exit_code == 0
     rows = list(csv.DictReader(StringIO(done.stdout)))
-    able = [row for row in rows if row["verdict"] != "oom"]
+    able = [row for row in rows if float(row["p_fits"]) >= 0.5]
     assert rows[: len(able)] == able
     assert [int(row["rank"]) for row in able] == list(range(1, len(able) + 1))
     times = [float(row["step_time_s"]) for row in able]
     assert times == sorted(times)
-    assert all(row["reason"] and not row["step_time_s"] for row in rows[len(able) :])
+    large = [row for row in rows if row["verdict"] == "oom"]
+    assert large
+    assert all(row["reason"] and not row["step_time_s"] and not row["rank"] for row in large)
 
 
 def test_the_table_fits_80_columns_and_explains_the_best(dense: str) -> None:
@@ -108,4 +110,5 @@ def test_the_layout_of_llama_3_is_among_the_ten_best() -> None:
     found = json.loads(layouts("published/llama-3.1-405b-16k", "--set", pins, "--quick", "--json").stdout)
     published = {"tensor": 8, "pipeline": 16, "chunks": 8, "microbatch": 1, "shard": "gradients"}
     row = next(row for row in found["layouts"] if published.items() <= row.items())
+    assert row["place"] is not None
     assert row["place"] <= 10

@@ -60,6 +60,12 @@ def test_the_best_comes_first_by_each_objective() -> None:
     assert [row["dollars_p50"] for row in ordered(rows, "cost")] == [5.0, 6.0]
 
 
+def test_what_more_likely_does_not_fit_is_ranked_only_where_nothing_else_is() -> None:
+    risky, safe = {"step_time_s": 1.0, "p_fits": 0.4}, {"step_time_s": 2.0, "p_fits": 0.6}
+    assert ordered([risky, safe]) == [safe]
+    assert ordered([risky]) == [risky]
+
+
 def test_layouts_that_do_the_same_by_other_names_are_one() -> None:
     rows = [
         {"step_time_s": 1.0, "peak_bytes": 100.0, "name": "a"},
