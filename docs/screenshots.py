@@ -40,7 +40,7 @@ def main() -> None:
         with served("gpt3.yaml", cwd=folder) as address, browser(folder / "profile", folder) as driver:
             page = Page(driver, address)
             shoot(page, "step", "Step")
-            shoot(page, "refused", "Step", "parallelism.tensor=7", height=1100)
+            shoot(page, "refused", "Step", "parallelism.tensor=7", height=1400)
             shoot(page, "pipeline", "Pipeline", "training.global_batch=512")
             shoot(page, "layouts", "Layouts")
             shoot(page, "what-if", "What if")

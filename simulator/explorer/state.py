@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -70,13 +71,25 @@ def unpin(base: Base) -> None:
 
 
 def last_valid(base: Base) -> tuple[Base | None, ScenarioError | None]:
-    """Return the last scenario of this tab that could be read, and what is wrong with `base` if that is not it."""
+    """Return what can be shown, and what is wrong with `base` if that is not it.
+
+    That is the last scenario of this tab that could be read, else `base` without its changes.
+    """
     try:
         base.read()
     except ScenarioError as error:
-        return st.session_state.get("valid"), error
+        last = st.session_state.get("valid") or replace(base, changes=())
+        return (last if _reads(last) else None), error
     st.session_state["valid"] = base
     return base, None
+
+
+def _reads(base: Base) -> bool:
+    try:
+        base.read()
+    except ScenarioError:
+        return False
+    return True
 
 
 def remember(name: str, value: Any) -> Any:
