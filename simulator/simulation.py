@@ -124,6 +124,7 @@ def spread_out(scenario: Scenario, timing: pipeline.Timing) -> tuple[Seconds, di
     straggle = straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts)
     slow = straggle.factor * network_of(scenario.cluster).slow
     parts = dict(timing.parts)
+    parts["expert"] = parts.get("expert", 0.0) + parts.pop("expert_tensor", 0.0)
     parts["straggler"] = timing.seconds * (slow - 1)
     seconds = timing.seconds * slow
     stall = (training.data_stall or 0.0) + seconds * (training.data_stall_share or 0.0)

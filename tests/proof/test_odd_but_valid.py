@@ -1,0 +1,33 @@
+"""Scenarios that are odd and valid: each finishes, and its numbers add up."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from simulator.scenario import from_dict
+from simulator.simulation import simulate
+
+MODEL = {"layers": 2, "heads": 4, "kv_heads": 4, "head_size": 32, "hidden": 256, "vocabulary": 1000}
+START = {
+    "model": MODEL,
+    "cluster": {"host": "hgx-h100", "hosts": 1},
+    "training": {"duration": "9d", "sequence_length": 128, "global_batch": 48},
+    "prices": {"gpu_hour": "$2"},
+    "runs": 2,
+}
+
+
+def result(**changes):
+    document = copy.deepcopy(START)
+    for key, value in changes.items():
+        document[key] = {**document[key], **value} if isinstance(document.get(key), dict) else value
+    return simulate(from_dict(document))
+
+
+def test_experts_that_are_split_over_ranks_are_in_the_account_of_the_step():
+    experts = {**MODEL, "experts": {"count": 2, "active": 1, "ffn": 128}}
+    step = result(model=experts, parallelism={"expert_tensor": 2}).step
+    assert step.parts_s["expert"] > 0
+    assert sum(step.parts_s.values()) == pytest.approx(step.time_s, rel=1e-9)
