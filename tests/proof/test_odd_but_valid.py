@@ -31,3 +31,12 @@ def test_experts_that_are_split_over_ranks_are_in_the_account_of_the_step():
     step = result(model=experts, parallelism={"expert_tensor": 2}).step
     assert step.parts_s["expert"] > 0
     assert sum(step.parts_s.values()) == pytest.approx(step.time_s, rel=1e-9)
+
+
+def test_ranks_that_sit_alone_on_hosts_of_a_mesh_exchange_over_the_network_only():
+    cluster = {"host": "azure-nd-mi300x-v5", "hosts": 3}
+    layout = {"tensor": 8, "context": {"size": 3, "kind": "ulysses"}}
+    wide = {**MODEL, "heads": 24, "kv_heads": 24}
+    training = {"sequence_length": 24 * 8, "global_batch": 8}
+    step = result(model=wide, cluster=cluster, parallelism=layout, training=training).step
+    assert step.parts_s["context"] > 0

@@ -37,7 +37,8 @@ class AllToAll(Collective):
         rate = channel.scale_up_bandwidth * channel.scale_up_factor
         if constants.shape in ("mesh", "cube-mesh"):
             rate = constants.usable(channel.ranks_per_host, rate, channel.scale_up_pair)
-        per_byte = self.up_bytes(operation, 1.0, channel) / (rate * constants.all_to_all)
+        inside = self.up_bytes(operation, 1.0, channel)
+        per_byte = inside / (rate * constants.all_to_all) if inside else 0.0
         latency = nccl.base("Ring", "Simple") + step(channel, "Ring", "Simple")
         if not channel.inside_host:
             out = exchange_rate(channel) * shared().exchange
