@@ -123,7 +123,7 @@ class Network:
         if size * stride > self.gpus or size < 1 or stride < 1:
             raise ScenarioError(f"an axis of {size} ranks, {stride} apart, needs more than {self.gpus} GPUs")
         groups = self.groups(size, stride)
-        widest = max(groups, key=lambda group: len(group.domains))
+        widest = max(groups, key=_domains)
         inside = len(widest.domains) <= 1
         bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
         link = self.host.host_link or self.host.gpu.host_link
@@ -160,7 +160,7 @@ class Network:
         slowest = fullest(self.fabric, ring, nics)
         assert slowest is not None, "a group on several hosts sends something"
         spread = self._exchange(groups)
-        out = max(g * (w.ranks - g) / w.ranks for w in [widest] for g in [w.largest])
+        out = _sent_out(widest)
         exchange = fullest(self.fabric, spread, nics / out)
         return replace(
             channel,
@@ -189,9 +189,17 @@ class Network:
         if pattern == "ring":
             return self._ring_loads[size, stride]
         groups = self.groups(size, stride)
-        largest = max(group.largest for group in groups)
-        out = largest * (size - largest) / size
+        out = _sent_out(max(groups, key=_domains))
         return {bundle: load / out for bundle, load in self._exchange(groups).items()}
+
+
+def _domains(group: traffic.Group) -> int:
+    return len(group.domains)
+
+
+def _sent_out(group: traffic.Group) -> float:
+    """Return what of an exchange leaves the fullest domain of a group, in buffers of one rank."""
+    return group.largest * (group.ranks - group.largest) / group.ranks
 
 
 def _hosts_per_domain(host: Host, hosts: int) -> int:

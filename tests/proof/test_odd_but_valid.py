@@ -40,3 +40,11 @@ def test_ranks_that_sit_alone_on_hosts_of_a_mesh_exchange_over_the_network_only(
     training = {"sequence_length": 24 * 8, "global_batch": 8}
     step = result(model=wide, cluster=cluster, parallelism=layout, training=training).step
     assert step.parts_s["context"] > 0
+
+
+def test_experts_of_which_some_groups_fit_on_one_host_and_some_do_not():
+    routed = {**MODEL, "experts": {"count": 3, "active": 1, "ffn": 128}}
+    cluster = {"host": "hgx-h100", "hosts": 3}
+    step = result(model=routed, cluster=cluster, parallelism={"expert": 3}).step
+    assert step.parts_s["expert"] > 0
+    assert all(link["busy_share"] <= 1 for link in step.links)
