@@ -17,6 +17,8 @@ def young(stall: Seconds, mtbf: Seconds) -> Seconds:
     >>> round(young(10, 11136))  # Llama 3's failures and a save of 10 s
     472
     """
+    if not math.isfinite(mtbf):
+        return math.inf
     return math.sqrt(2 * stall * mtbf)
 
 
@@ -69,6 +71,8 @@ def availability_interval(stall: Seconds, mtbf: Seconds, recovery: Seconds) -> S
     >>> round(availability_interval(60, 7200, 420) + 60, 1)
     1018.1
     """
+    if not math.isfinite(mtbf):
+        return math.inf
     return math.sqrt(2 * (mtbf + recovery) * stall + stall**2)
 
 

@@ -48,3 +48,10 @@ def test_experts_of_which_some_groups_fit_on_one_host_and_some_do_not():
     step = result(model=routed, cluster=cluster, parallelism={"expert": 3}).step
     assert step.parts_s["expert"] > 0
     assert all(link["busy_share"] <= 1 for link in step.links)
+
+
+@pytest.mark.parametrize("kind", ["young", "young-daly", "optimal", "availability", "adaptive"])
+def test_saves_that_cost_nothing_and_failures_that_never_come(kind):
+    run = result(checkpoint={"kind": kind, "stall": "0s"}).run
+    assert run.wall_clock_s.mean == run.ideal_s
+    assert run.checkpoint["interval_s"] == float("inf")
