@@ -54,6 +54,8 @@ def incidents(failures: Failures, units: Mapping[str, int], stream: Stream, *, o
         factor = failures.factor(cause.unit, units["gpu"])
         if cause.on_host:
             factor *= 1 - failures.repeat
+        if factor <= 0:
+            continue
         if isinstance(cause, Calendar):
             sources.append(_calendar(cause, number, factor))
             continue

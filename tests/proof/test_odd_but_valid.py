@@ -55,3 +55,11 @@ def test_saves_that_cost_nothing_and_failures_that_never_come(kind):
     run = result(checkpoint={"kind": kind, "stall": "0s"}).run
     assert run.wall_clock_s.mean == run.ideal_s
     assert run.checkpoint["interval_s"] == float("inf")
+
+
+@pytest.mark.parametrize("kind", ["exponential", "weibull", "lognormal", "eviction", "scripted"])
+def test_failures_scaled_to_zero_never_come(kind):
+    cause = {"kind": kind, "unit": "host", **({"at": ["1h", "2h"]} if kind == "scripted" else {"mtbf": "1h"})}
+    run = result(failures={"causes": [cause], "scale": 0}, checkpoint={"kind": "none"}).run
+    assert run.wall_clock_s.mean == run.ideal_s
+    assert run.interruptions["mean"] == 0
