@@ -1,13 +1,15 @@
 """What slows a run down without stopping it: slow hosts, degraded links, replicas that are missing.
 
-A step waits for the slowest host, so of several slow hosts the worst counts; degraded links are priced
-together by the network; what is missing from the replicas multiplies.
+A step waits for the slowest host, so of several slow hosts the worst counts, and so it does of several units of one
+kind that are degraded alike; those of different kinds are priced together by the network. What is missing from the
+replicas multiplies.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable
 
 from simulator.reliability.failures.base import Cause
@@ -15,22 +17,37 @@ from simulator.units import Seconds
 
 StepFactor = Callable[[tuple[tuple[str, float], ...]], float]
 """Degraded units as sorted (unit, share of bandwidth left) -> factor on the step."""
+_SLOW = "slow"
 
 
 class Faults:
     def __init__(self, step_factor: StepFactor | None, steady: float = 1.0) -> None:
         self._step_factor = step_factor
         self._steady = steady
-        self.active: list[tuple[Seconds, int, Cause]] = []
+        self.active: list[tuple[Seconds, int, tuple[str, float]]] = []
+        """Episodes by their end: number, and what it does, a slow host's factor or a unit's share of bandwidth."""
         self.episodes = 0
+        self._alike: Counter[tuple[str, float]] = Counter()
+        """Episodes under way that do the same."""
+        self._factor: float | None = steady
+        """What they do together; None until it is worked out."""
 
     def begin(self, cause: Cause, until: Seconds) -> None:
         self.episodes += 1
-        heapq.heappush(self.active, (until, self.episodes, cause))
+        slows = cause.effect == "slow" or self._step_factor is None
+        does = (_SLOW, cause.slow) if slows else (cause.unit, cause.bandwidth)
+        heapq.heappush(self.active, (until, self.episodes, does))
+        self._alike[does] += 1
+        if self._alike[does] == 1:
+            self._factor = None
 
     def end_first(self) -> None:
         """End the episode that ends first."""
-        heapq.heappop(self.active)
+        _, _, does = heapq.heappop(self.active)
+        self._alike[does] -= 1
+        if not self._alike[does]:
+            del self._alike[does]
+            self._factor = None
 
     @property
     def next_end(self) -> Seconds:
@@ -39,13 +56,12 @@ class Faults:
     def factor(self, now: Seconds) -> float:
         """Return the wall clock that a second of useful work takes from `now` on."""
         while self.active and self.active[0][0] <= now:
-            heapq.heappop(self.active)
-        if not self.active:
-            return self._steady
-        slow = max((cause.slow for _, _, cause in self.active if self._slows(cause)), default=1.0)
-        degraded = sorted((cause.unit, cause.bandwidth) for _, _, cause in self.active if not self._slows(cause))
-        network = self._step_factor(tuple(degraded)) if degraded and self._step_factor else 1.0
-        return self._steady * max(slow, network)
+            self.end_first()
+        if self._factor is None:
+            self._factor = self._steady * self._together()
+        return self._factor
 
-    def _slows(self, cause: Cause) -> bool:
-        return cause.effect == "slow" or self._step_factor is None
+    def _together(self) -> float:
+        slow = max((factor for name, factor in self._alike if name == _SLOW), default=1.0)
+        degraded = tuple(sorted(does for does in self._alike if does[0] != _SLOW))
+        return max(slow, self._step_factor(degraded) if degraded and self._step_factor else 1.0)

@@ -63,3 +63,19 @@ def test_failures_scaled_to_zero_never_come(kind):
     run = result(failures={"causes": [cause], "scale": 0}, checkpoint={"kind": "none"}).run
     assert run.wall_clock_s.mean == run.ideal_s
     assert run.interruptions["mean"] == 0
+
+
+def test_hundreds_of_links_that_are_degraded_at_once_slow_a_step_as_much_as_one():
+    def degraded(hosts_down):
+        cause = {"kind": "scripted", "unit": "nic", "effect": "degrade", "at": ["0s"] * hosts_down, "lasts": "90d"}
+        found = result(
+            cluster={"host": "hgx-h100", "hosts": 2},
+            parallelism={"tensor": 4},
+            failures={"causes": [cause]},
+            checkpoint={"kind": "none"},
+            runs=1,
+        )
+        return found.run.wall_clock_s.mean
+
+    assert degraded(1) > 9 * 86_400
+    assert degraded(200) == pytest.approx(degraded(1))
