@@ -175,3 +175,9 @@ def test_the_critical_batch_grows_as_the_loss_falls():
     batches = [stage.batch_tokens for stage in plan(Request(question=Question(flops=1e22))).schedule]
     assert batches == sorted(batches)
     assert asdict(Budget(days=1.0))["days"] == 1.0
+
+
+def test_a_loss_is_reached_by_each_law_on_its_own_scale():
+    rows = plan(Request(question=Question(loss=2.0))).rows
+    assert {row["name"] for row in rows} == {"besiroglu-2024", "hoffmann-2022-3", "kaplan-2020", "muennighoff-2023"}
+    assert all(row["loss"] == pytest.approx(2.0) for row in rows)

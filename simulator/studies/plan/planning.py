@@ -111,7 +111,7 @@ def _row(one: Law, question: Question, request: Request) -> dict[str, Any] | Non
         return None
     if choice is None or one.optimum(choice.flops) is None:
         return None
-    loss = one.optimal_loss(choice.flops) if question.is_budget_alone else one.loss(choice)
+    loss = one.optimal_loss(choice.flops) if question.at_the_optimum else one.loss(choice)
     outside = one.outside(choice)
     row: dict[str, Any] = {
         "name": one.kind,
@@ -132,7 +132,7 @@ def _row(one: Law, question: Question, request: Request) -> dict[str, Any] | Non
         row["total_parameters"] = choice.parameters * request.sparsity
     if request.unique is not None:
         row["epochs"] = choice.tokens / request.unique
-    if not question.is_budget_alone and (found := trade.detour(one, choice)) is not None:
+    if not question.at_the_optimum and (found := trade.detour(one, choice)) is not None:
         row["tokens_over_optimal"], row["flops_over_cheapest"] = found
     return row
 

@@ -46,8 +46,9 @@ class Question:
                 raise ScenarioError(f"{NAMES[name]}: expected more than zero")
 
     @property
-    def is_budget_alone(self) -> bool:
-        return self.given == ("flops",)
+    def at_the_optimum(self) -> bool:
+        """Whether one value is given, so that the law chooses the rest."""
+        return len(self.given) == 1
 
 
 def answer(law: Law, question: Question) -> Choice | None:

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 from simulator.readable import digits
 from simulator.units import Flops, Number
 
-LOWEST, HIGHEST = 1e6, 1e40
+LOWEST, HIGHEST = 1e6, 1e32
 """FLOPs between which a budget is looked for."""
 FLOPS_PER_PARAMETER = 6.0
 """Of a token, forward and backward (Kaplan, arXiv 2001.08361, 2.1)."""
