@@ -22,8 +22,11 @@ def names() -> list[str]:
 def find(text: str) -> Path:
     """Return the file that `text` means: a path, else the name of a shipped scenario."""
     given = Path(text)
-    if given.exists():
-        return given
+    try:
+        if given.exists():
+            return given
+    except (OSError, ValueError):
+        raise ScenarioError(f"{text[:200]!r}: no system has a file of this name") from None
     known = names()
     if text.removesuffix(".yaml") in known:
         return folder() / f"{text.removesuffix('.yaml')}.yaml"

@@ -77,6 +77,8 @@ class Verbs(TyperGroup):
         except BrokenPipeError:
             silence_stdout()
             raise typer.Exit(0) from None
+        except OSError as error:
+            raise _stop(f"{error.filename or 'standard output'}: {error.strerror or error}", 2) from None
 
 
 app = typer.Typer(
@@ -129,8 +131,9 @@ def _stop(message: str, code: int) -> typer.Exit:
 
 
 def _flush() -> None:
-    """Write what is left now, so that a reader who went away early is no traceback at exit."""
+    """Write what is left now, so that a reader who went away early or a full disk is no traceback at exit."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
         silence_stdout()

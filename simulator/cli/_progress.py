@@ -13,7 +13,7 @@ Done = Callable[[bool], None]
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Done]:
     """Yield what to call for each point; draws on a terminal only, and what was there before counts as no speed."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda computed: None
         return
     from rich.console import Console

@@ -8,17 +8,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from simulator.errors import ScenarioError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def show(text: str) -> None:
-    """Write a result to stdout; a reader who went away early is no error."""
+    """Write a result to stdout; a reader who went away early, or who closed it, is no error."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
+    except OSError as error:
+        silence_stdout()
+        raise ScenarioError(f"standard output: cannot be written: {error.strerror}") from None
 
 
 def terminal() -> Console:
@@ -30,14 +37,14 @@ def terminal() -> Console:
 
 def warn(messages: Iterable[str]) -> None:
     """Write warnings to stderr, one a line."""
-    for message in messages:
+    for message in messages if sys.stderr is not None else ():
         sys.stderr.write(f"warning: {message}\n")
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Say on a terminal's stderr what takes a while; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

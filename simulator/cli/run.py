@@ -74,28 +74,29 @@ def command(
 
 def present(result: Result, *, as_json: bool = False, out: Path | None = None, trace: Path | None = None) -> None:
     """Print `result` and write the files that were asked for."""
+    from simulator.cli._files import write
     from simulator.report import record, text
     from simulator.trace import chrome
 
     warn(result.warnings)
     show(record.write(result) if as_json else text.write(result, terminal()))
     if trace is not None:
-        trace.write_text(chrome(result), encoding="utf-8")
+        write(trace, chrome(result))
     if out is not None:
         _fill(out, result)
 
 
 def _fill(folder: Path, result: Result) -> None:
+    from simulator.cli._files import write
     from simulator.plots import gallery
     from simulator.report import html, record
     from simulator.trace import chrome
 
     with working(f"Writing {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
+        write(folder / "report.html", html.write(result))
+        write(folder / "result.json", record.write(result))
+        write(folder / "trace.json", chrome(result))
         gallery.save(result, folder / "plots")
-        (folder / "report.html").write_text(html.write(result), encoding="utf-8")
-        (folder / "result.json").write_text(record.write(result), encoding="utf-8")
-        (folder / "trace.json").write_text(chrome(result), encoding="utf-8")
 
 
 def _given(key: str, value: int | None) -> list[str]:
