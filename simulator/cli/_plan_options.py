@@ -9,9 +9,7 @@ import typer
 
 Scenario = Annotated[
     str | None,
-    typer.Argument(
-        metavar="SCENARIO", help="Cluster, model shape, failures and prices; a YAML file or shipped name."
-    ),
+    typer.Argument(metavar="SCENARIO", help="Cluster, model shape, failures and prices; a YAML file or shipped name."),
 ]
 
 

@@ -34,6 +34,12 @@ Failures = Annotated[
 ]
 Hosts = Annotated[int | None, typer.Option("--hosts", metavar="N", min=1, help="Hosts that --failures watched.")]
 Wall = Annotated[str | None, typer.Option("--wall", metavar="TIME", help="How long they were watched, such as 54d.")]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--runs", metavar="CSV", help="Refit the constants that all runs share, on tables of runs; may be repeated."
+    ),
+]
 Measure = Annotated[bool, typer.Option("--measure", help="Measure the roofline of this machine.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration, or the preset, here.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the roofline of --measure.")]
@@ -49,6 +55,7 @@ def command(
     hosts: Hosts = None,
     wall: Wall = None,
     measure: Measure = False,
+    runs: Runs = None,
     catalogs: Catalogs = None,
     as_json: Json = False,
     plot: Plot = None,
@@ -61,7 +68,9 @@ def command(
     of predictions before and after. A scenario takes the file by
     `calibration: FILE`; factors are applied only to the host, GPU and stack
     they were measured on. --failures fits the rate of each class of failures,
-    units that still run included, and writes a preset for `failures:`.
+    units that still run included, and writes a preset for `failures:`. --runs
+    refits the shared constants and the intervals of the package itself and
+    writes them into the folder --out, for a commit by hand.
 
     Examples:
       foretrain calibrate --nccl-tests ar.log --host dgx-h100 --out mine.yaml
@@ -70,6 +79,7 @@ def command(
       foretrain calibrate --failures log.csv --host hgx-h100 --hosts 128
         --wall 54d --out catalog/failures/ours.yaml
       foretrain calibrate --measure --plot roofline.png
+      foretrain calibrate --runs runs.csv --out simulator/catalog/calibration
     """
     from simulator.cli import _measured
     from simulator.errors import ScenarioError
@@ -80,11 +90,15 @@ def command(
         )
     elif measure:
         _measured.machine(out=out, plot=plot, as_json=as_json, gpu=gpu, catalogs=catalogs or ())
+    elif runs:
+        from simulator.cli import _refit
+
+        _refit.shared(runs, out=out, as_json=as_json)
     elif nccl_tests or gemm or run:
         found = _measured.learned(nccl_tests or (), gemm or (), run or (), host, gpu, catalogs or ())
         _show(found, out, as_json)
     else:
-        raise ScenarioError("nothing to learn from; give --nccl-tests, --gemm, --run, --failures or --measure")
+        raise ScenarioError("nothing to learn from; give --nccl-tests, --gemm, --run, --runs, --failures or --measure")
 
 
 def _show(found: Calibration, out: Path | None, as_json: bool) -> None:

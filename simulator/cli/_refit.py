@@ -1,0 +1,44 @@
+"""Refits what the package itself learned from runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from simulator.cli._files import write
+from simulator.cli._streams import show, working
+from simulator.errors import ScenarioError
+
+MOST_RUNS = 50
+"""Runs of a family that a refit of the shared constants looks at."""
+
+
+def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
+    """Refit the constants that all runs share, and the intervals of families left out; show both, and write them."""
+    from simulator import catalog
+    from simulator.calibration import residuals
+    from simulator.calibration.runs import left_out, refit, rewritten
+    from simulator.cli.validate import Predict
+    from simulator.engine.inputs import constants
+    from simulator.report.rows import json_text
+    from simulator.simulation import predict_step
+    from simulator.validation import files
+    from simulator.validation.measured import measured
+
+    with working("Fitting the constants that runs share"):
+        found = list(measured([files.read(path) for path in tables], Predict(), most=MOST_RUNS))
+        if not found:
+            raise ScenarioError("no run whose step time counts in the tables given")
+        fitted = refit(found, constants(), predict_step)
+        bands = residuals.bands(found, left_out(found, fitted, predict_step), predict_step)
+    before = {constant.name: constant.value for constant in constants()}
+    if as_json:
+        show(json_text({one.name: {"before": before[one.name], "after": one.value} for one in fitted}))
+    else:
+        width = max(len(one.key) for one in fitted if "," not in one.key)
+        lines = [f"{one.group:<12}{one.key:<{width}}  {before[one.name]:.3f} -> {one.value:.3f}" for one in fitted]
+        show("\n".join(lines) + "\n")
+    if out is not None:
+        shipped = Path(catalog.__file__).parent / "calibration" / "shared.yaml"
+        write(out / "shared.yaml", rewritten(shipped.read_text(encoding="utf-8"), fitted))
+        write(out / "residuals.yaml", residuals.text(bands))
