@@ -41,10 +41,10 @@ def main() -> None:
             page = Page(driver, address)
             shoot(page, "step", "Step")
             shoot(page, "refused", "Step", "parallelism.tensor=7", height=1400)
-            shoot(page, "pipeline", "Pipeline", "training.global_batch=512")
-            shoot(page, "layouts", "Layouts")
-            shoot(page, "what-if", "What if")
-            shoot(page, "trust", "Trust")
+            shoot(page, "pipeline", "Pipeline", "training.global_batch=512", height=1000)
+            shoot(page, "layouts", "Layouts", height=1250)
+            shoot(page, "what-if", "What if", height=1050)
+            shoot(page, "trust", "Trust", height=1100)
             shoot(page, "phone", "Step", width=PHONE, height=844)
 
 

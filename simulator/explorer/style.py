@@ -25,6 +25,7 @@ SHEET = """<style>
 [data-testid="stSidebar"] [data-testid="stWidgetLabel"] p { white-space: nowrap; font-size: 0.8rem; }
 [data-testid="stSidebar"] [data-testid="stExpanderDetails"] { padding: 0.25rem 0.75rem 0.75rem; }
 [data-testid="stAlertContainer"] { padding: 0.7rem 1rem; overflow-wrap: anywhere; }
+[class*="st-key-fit"] button, [class*="st-key-lever"] button { min-height: 1.8rem; padding: 0 0.6rem; }
 h1.scenario { font-size: 1.6rem; line-height: 1.25; margin: 0; padding: 0; overflow-wrap: anywhere; }
 dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0.6rem;
   margin: 0 !important; padding: 0 !important; }

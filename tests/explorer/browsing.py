@@ -112,14 +112,13 @@ class Page:
 
     def settle(self) -> None:
         """Wait until the page is as it will stay."""
-        busy = """return document.querySelectorAll('[data-testid="stStatusWidget"], [data-testid="stProgress"]').length
-            || document.body.innerText.includes('…')"""
-        calm = 0
-        end = time.monotonic() + 90
-        while calm < 8:
+        state = """const page = document.querySelector('[data-testid="stApp"]')
+            return page ? page.getAttribute('data-test-script-state') : ''"""
+        calm, end = 0, time.monotonic() + 90
+        while calm < 6:
             assert time.monotonic() < end, self.text()
             there = self.figure("step") is not None or "stAlert" in self.driver.page_source
-            calm = calm + 1 if there and not self.driver.execute_script(busy) else 0
+            calm = calm + 1 if there and self.driver.execute_script(state) == "notRunning" else 0
             time.sleep(0.05)
 
     def button(self, words: str) -> Any:

@@ -11,6 +11,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from simulator.explorer import link
+
+pytest.importorskip("streamlit")
 from simulator.explorer.views import views
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -140,6 +142,14 @@ def test_a_link_carries_the_scenario_and_the_view(page):
     page.settle()
     assert page.figure("step") == step
     assert page.driver.find_element("css selector", "img[alt*='memory of each pipeline stage']").is_displayed()
+
+
+def test_trust_is_shown_by_published_runs_like_this_one(page):
+    page.open("?view=Trust")
+    page.settle()
+    assert "dense models on NVIDIA Ampere and Volta" in page.text()
+    assert "published runs near it in size" in page.text()
+    assert page.driver.find_elements("css selector", '[aria-roledescription="circle"]')
 
 
 def test_pinned_scenarios_are_compared_term_by_term(page):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -48,7 +48,8 @@ def chart(rows: Sequence[dict[str, Any]], axis: Axis, metric: str, now: str = ""
             x=alt.X("figure:Q", title=title), y=alt.Y("value:N", sort=None, title=axis.key), tooltip=tips
         )
         return bars.properties(height=max(120, 32 * len(drawn)))
-    kind = "log" if min(axis.numbers) > 0 and max(axis.numbers) / min(axis.numbers) >= 8 else "linear"
+    wide = min(axis.numbers) > 0 and max(axis.numbers) / min(axis.numbers) >= 8
+    kind: Literal["log", "linear"] = "log" if wide else "linear"
     across = alt.X(
         "number:Q",
         title=f"{axis.key} ({axis.unit})" if axis.unit else axis.key,
