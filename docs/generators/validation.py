@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from generators.markdown import table
 from simulator import catalog
@@ -30,12 +31,17 @@ collectives come from their own tables.
 """
 
 
+NOT_SHIPPED = Path(__file__).parent / "not_shipped.md"
+"""Dated figures of tables that may not be redistributed."""
+
+
 def page(*, leave_out: bool = True) -> str:
     """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
     shipped = summary(files.lines(tables, Predict(), workers=processors()))
     others = [(LEFT_OUT, left_out(tables))] if leave_out else []
-    return "\n".join([written.write(shipped, others).rstrip("\n"), "", _families(), _shared()])
+    apart = NOT_SHIPPED.read_text(encoding="utf-8")
+    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, _families(), _shared()])
 
 
 def left_out(tables: Sequence[Table]) -> Summary:
