@@ -34,18 +34,18 @@ def told(base: Base) -> Result:
     return replace(whole(base), advice=better(base)[1])
 
 
-def picture(name: str, base: Base) -> str:
-    """Return a picture of the result, as the report has it."""
+def picture(name: str, base: Base, *, result: Result | None = None) -> str:
+    """Return a picture of the result of `base`, as the report has it."""
     from simulator.plots import gallery
 
-    return gallery.svg(name, whole(base))
+    return gallery.svg(name, result or whole(base))
 
 
-def report(base: Base) -> str:
+def report(base: Base, *, result: Result | None = None) -> str:
     """Return the report as a page."""
     from simulator.report import html
 
-    return html.write(told(base))
+    return html.write(result or told(base))
 
 
 def warm() -> None:

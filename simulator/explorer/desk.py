@@ -30,12 +30,15 @@ class Desk:
     def catalogs(self) -> tuple[str, ...]:
         return self.given.catalogs if self.given else ()
 
-    def ask(self, question: Question, *about: Any) -> Future[Any]:
-        """Return the answer to a question, or the promise of it; the same question is asked once."""
+    def ask(self, question: Question, *about: Any, **known_already: Any) -> Future[Any]:
+        """Return the answer to a question, or the promise of it; the same question is asked once.
+
+        What is `known_already` spares the one who answers to work it out, and does not change the answer.
+        """
         with self._lock:
             known = self._answers.setdefault(question, OrderedDict())
             if about not in known or known[about].cancelled():
-                known[about] = self.executor.submit(question, *about)
+                known[about] = self.executor.submit(question, *about, **known_already)
             known.move_to_end(about)
             while len(known) > (KEPT_RESULTS if question is whole else KEPT):
                 known.popitem(last=False)

@@ -22,7 +22,7 @@ def picture(name: str, base: Base, result: Result) -> None:
         return
     spot = st.empty()
     with spot:
-        svg = wait("drawing …", answers.picture, name, base)
+        svg = wait("drawing …", answers.picture, name, base, result=result)
     spot.image(svg, width="stretch", alt=DESCRIPTIONS.get(name, name))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from time import sleep
 from typing import Any
 
@@ -18,9 +19,9 @@ from simulator.explorer.desk import desk
 TICK = 0.04
 
 
-def wait(words: str, question: Callable[..., Any], *about: Any) -> Any:
+def wait(words: str, question: Callable[..., Any], *about: Any, **known_already: Any) -> Any:
     """Return the answer to a question; until it is there, say what is being done."""
-    return _wait(question, [about], lambda spot, _: spot.caption(words))[0]
+    return _wait(partial(desk.ask, question, **known_already), [about], lambda spot, _: spot.caption(words))[0]
 
 
 def wait_for_all(question: Callable[..., Any], items: Sequence[Any], what: str) -> list[Any]:
@@ -30,11 +31,13 @@ def wait_for_all(question: Callable[..., Any], items: Sequence[Any], what: str) 
     def tell(spot: Any, done: int) -> None:
         spot.progress(done / count, text=f"{what}: {done:,} of {count:,}")
 
-    return _wait(question, [(item,) for item in items], tell)
+    return _wait(partial(desk.ask, question), [(item,) for item in items], tell)
 
 
-def _wait(question: Callable[..., Any], abouts: Sequence[Sequence[Any]], tell: Callable[[Any, int], Any]) -> list[Any]:
-    asked = [desk.ask(question, *about) for about in abouts]
+def _wait(
+    ask: Callable[..., Future[Any]], abouts: Sequence[Sequence[Any]], tell: Callable[[Any, int], Any]
+) -> list[Any]:
+    asked = [ask(*about) for about in abouts]
     if _ready(asked) < len(asked):
         spot = st.empty()
         try:
@@ -42,10 +45,7 @@ def _wait(question: Callable[..., Any], abouts: Sequence[Sequence[Any]], tell: C
                 tell(spot, done)
                 sleep(TICK)
                 # Another page may have dropped what this one waits for.
-                asked = [
-                    desk.ask(question, *about) if one.cancelled() else one
-                    for one, about in zip(asked, abouts, strict=True)
-                ]
+                asked = [ask(*about) if one.cancelled() else one for one, about in zip(asked, abouts, strict=True)]
         finally:
             for one in asked:
                 one.cancel()

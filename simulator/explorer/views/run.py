@@ -22,11 +22,14 @@ TIMES = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
 
 def show(base: Base, result: Result) -> None:
     drawn.picture("finish_dates", base, result)
-    if result.run.interruptions.get("mean", 0.0) > 0:
-        _how_often(base, result)
+    how_often = st.container()
     drawn.picture("wall_clock", base, result)
     for name in ("run", "interruptions", "cost", "targets"):
         drawn.section(name, result)
+    if result.run.interruptions.get("mean", 0.0) > 0:
+        # Last, since it takes as long as all the rest together.
+        with how_often:
+            _how_often(base, result)
 
 
 def _how_often(base: Base, result: Result) -> None:

@@ -29,7 +29,7 @@ def show(base: Base, result: Result) -> None:
         _download("Scenario (YAML)", text, f"{name}.yaml", "application/yaml")
         st.download_button(
             "Report (HTML)",
-            lambda: desk.ask(answers.report, base).result(),
+            lambda: desk.ask(answers.report, base, result=result).result(),
             f"{name}.html",
             "text/html",
             on_click="ignore",
