@@ -31,7 +31,7 @@ collectives come from their own tables.
 """
 
 
-NOT_SHIPPED = Path(__file__).parent / "not_shipped.md"
+NOT_SHIPPED = Path(__file__).parent / "not_shipped.txt"
 """Dated figures of tables that may not be redistributed."""
 
 
