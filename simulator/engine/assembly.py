@@ -178,7 +178,7 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         scenario.stack,
         channels,
         scenario.cluster.collectives,
-        shared=of_kernels(learned or shared(), scenario),
+        shared=of_kernels(Shared() if "fitted" in without else learned or shared(), scenario),
         without=_axes(without),
     )
     return Assembly(inputs, durations)

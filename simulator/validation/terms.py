@@ -21,6 +21,7 @@ TERMS = {
     "data": "gathers and reductions over replicas",
     "pipeline": "sends between stages",
     "bubble": "waiting in the pipeline",
+    "fitted": "the constants fitted on runs: kernels, collectives and data sheets alone are left",
 }
 
 
