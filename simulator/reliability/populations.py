@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from statistics import NormalDist
 
 from simulator.units import Number, Seconds
+
+_NORMAL = 1e5
+"""A Poisson mean beyond which the normal distribution gives its quantiles to a thousandth."""
 
 
 def job_mtbf(hosts: int, rate: float) -> Seconds:
@@ -43,6 +47,8 @@ def poisson_quantile(mean: Number, level: Number) -> int:
     >>> poisson_quantile(0.65, 0.99), poisson_quantile(13.07, 0.99)
     (3, 22)
     """
+    if mean > _NORMAL:
+        return math.ceil(mean + NormalDist().inv_cdf(level) * math.sqrt(mean))
     cumulative, k = 0.0, -1
     while cumulative < level * (1 - 1e-12):
         k += 1

@@ -92,10 +92,13 @@ def completion(
     """
     whole = math.floor(work / interval * (1 + 1e-12))
     rest = max(work - whole * interval, 0.0)
-    attempts = whole * math.expm1((interval + stall) / mtbf)
-    if rest > 1e-9 * interval:
-        attempts += math.expm1((rest + stall) / mtbf)
-    return (mtbf + downtime) * math.exp(recovery / mtbf) * attempts
+    try:
+        attempts = whole * math.expm1((interval + stall) / mtbf)
+        if rest > 1e-9 * interval:
+            attempts += math.expm1((rest + stall) / mtbf)
+        return (mtbf + downtime) * math.exp(recovery / mtbf) * attempts
+    except OverflowError:
+        return math.inf
 
 
 def efficiency(
@@ -116,7 +119,10 @@ def efficiency(
     """
     if math.isinf(mtbf):
         return interval / (interval + stall)
-    segment = (mtbf + downtime) * math.exp(recovery / mtbf) * math.expm1((interval + stall) / mtbf)
+    try:
+        segment = (mtbf + downtime) * math.exp(recovery / mtbf) * math.expm1((interval + stall) / mtbf)
+    except OverflowError:
+        return 0.0
     return interval / segment * math.exp(-lag / mtbf)
 
 

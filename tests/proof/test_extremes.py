@@ -1,0 +1,79 @@
+"""Extreme and valid input: an answer with finite numbers, or a sentence that says why there is none, soon."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+
+import pytest
+
+from simulator.report import record
+from simulator.scenario import from_dict
+from simulator.simulation import simulate
+
+START = {
+    "model": "llama-3.1-8b",
+    "cluster": {"host": "hgx-h100", "hosts": 4},
+    "training": {"tokens": "1T", "sequence_length": 8192, "global_batch": 64},
+    "failures": "llama3",
+    "recovery": {"repair": "24h"},
+    "prices": {"gpu_hour": "$2"},
+    "runs": 2,
+}
+SMALLEST = {
+    "model": {"layers": 1, "hidden": 1, "heads": 1, "vocabulary": 1},
+    "cluster": {"host": {"base": "hgx-h100", "gpus": 1, "nics": 0}, "hosts": 1},
+    "training": {"steps": 1, "sequence_length": 1, "global_batch": 1},
+    "runs": 1,
+}
+
+
+def finite(document, *overrides, within=10.0):
+    """Return the result of a scenario after holding its numbers to what must be true of all."""
+    start = time.process_time()
+    result = simulate(from_dict(copy.deepcopy(document), overrides=overrides))
+    assert time.process_time() - start < within
+    text = record.write(result)
+    json.loads(text, parse_constant=pytest.fail)
+    assert sum(result.step.parts_s.values()) == pytest.approx(result.step.time_s, rel=1e-9)
+    assert sum(result.run.parts_s.values()) == pytest.approx(result.run.wall_clock_s.mean, rel=1e-6)
+    for part, seconds in {**result.step.parts_s, **result.run.parts_s}.items():
+        assert seconds >= -1e-9 * result.run.wall_clock_s.mean, part
+    assert 0 <= result.step.mfu <= 1
+    return result
+
+
+def one_cause(mtbf, unit, effect):
+    cause = {"kind": "exponential", "unit": unit, "mtbf": mtbf, "effect": effect, "lasts": "1h"}
+    return {**START, "failures": {"causes": [cause]}}
+
+
+@pytest.mark.parametrize("hosts", [16_384, pytest.param(125_000, marks=pytest.mark.slow)])
+def test_a_hundred_thousand_gpus_and_a_million(hosts):
+    finite(START, f"cluster.hosts={hosts}", f"training.global_batch={8 * hosts}", "runs=1", within=30.0)
+
+
+@pytest.mark.parametrize("length", [10_240_000, 1_000_000_000])
+def test_a_sequence_of_ten_million_tokens_and_of_a_billion(length):
+    finite(START, f"training.sequence_length={length}", "training.tokens=1G", "training.global_batch=32")
+
+
+@pytest.mark.parametrize("unit", ["gpu", "host", "job"])
+@pytest.mark.parametrize("mtbf", ["1s", "1ms", "1e-20s"])
+def test_failures_every_second_let_no_run_make_progress(unit, mtbf):
+    assert not finite(one_cause(mtbf, unit, "crash")).run.progress
+
+
+@pytest.mark.parametrize("effect", ["crash", "slow", "degrade", "corrupt"])
+def test_failures_once_in_a_million_years_do_nothing(effect):
+    run = finite(one_cause("1000000y", "job", effect)).run
+    assert run.interruptions["mean"] == 0
+    assert run.wall_clock_s.mean == pytest.approx(run.ideal_s, rel=1e-3)
+
+
+def test_what_costs_nothing_costs_nothing():
+    free = "prices={gpu_hour: $0, electricity: $0/kWh, carbon: 0kg/kWh}"
+    cost = finite(START, free).cost
+    assert (cost.dollars.mean, cost.co2_kg) == (0, 0)
+    assert cost.gpu_hours.mean > 0
