@@ -42,7 +42,7 @@ class FatTree(Topology):
         ratios = self.ratios()
         radix = self.radix or radix_for(hosts * nics_per_host)
         down = radix * ratios[0] / (1 + ratios[0])
-        per_leaf = self.hosts_per_leaf or max(1, int(down / nics_per_host + 1e-9))
+        per_leaf = self.hosts_per_leaf or max(1, int(down / max(nics_per_host, 1) + 1e-9))
         leaves = math.ceil(hosts / per_leaf)
         levels = self.levels or self._levels(hosts * nics_per_host, hosts, leaves, radix)
         if levels == 1:

@@ -49,6 +49,11 @@ def one_cause(mtbf, unit, effect):
     return {**START, "failures": {"causes": [cause]}}
 
 
+def test_one_gpu_one_layer_one_token():
+    result = finite(SMALLEST, "checkpoint=none")
+    assert result.run.wall_clock_s.mean == result.step.time_s
+
+
 @pytest.mark.parametrize("hosts", [16_384, pytest.param(125_000, marks=pytest.mark.slow)])
 def test_a_hundred_thousand_gpus_and_a_million(hosts):
     finite(START, f"cluster.hosts={hosts}", f"training.global_batch={8 * hosts}", "runs=1", within=30.0)
