@@ -23,6 +23,7 @@ from simulator.engine.replicas import Replicas, shrink
 from simulator.engine.restarts import Restarts
 from simulator.engine.restore import Restore
 from simulator.engine.spare_pool import SparePool
+from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.plan import SavePlan
 from simulator.reliability.incidents import Incident, IncidentQueue
 from simulator.units import Count, Seconds
@@ -70,6 +71,7 @@ class Job:
         stops: Stops,
         evaluations: Evaluations,
         revise: Callable[[Seconds, int], SavePlan | None] | None,
+        too_many: str | None = None,
     ) -> None:
         self.environment = environment
         self.wall = wall
@@ -93,8 +95,10 @@ class Job:
         self._evaluations = evaluations
         self._evaluate_at = evaluations.every
         self._revise = revise
+        self._too_many = too_many
         self._recovering = False
         self._interruptions = 0
+        self._corrupted = 0
         self._checked = (0.0, 0.0)
         self.process: simpy.Process = environment.process(self._live())
 
@@ -185,6 +189,9 @@ class Job:
         if effect == "corrupt":
             found = self.up + self.damage.unnoticed(incident)
             self.corruptions.add(Corruption(found, self.progress.work, incident, self.progress.newest()))
+            self._corrupted += 1
+            if self._corrupted % _CHECK_EVERY == 0:
+                self._check_progress()
         else:
             self.slow_down(incident)
         return ""
@@ -215,6 +222,8 @@ class Job:
         now, work = self.environment.now, self.progress.work if self.replicas else self.progress.secured()
         if work - work_before < _LEAST_PROGRESS * (now - before):
             raise NoProgressError
+        if self._too_many is not None:
+            raise ScenarioError(self._too_many)
         self._checked = now, work
 
     def short_of_hosts(self) -> bool:

@@ -14,6 +14,7 @@ from itertools import accumulate
 import simpy
 
 from simulator import random
+from simulator.engine.budget import too_many_episodes, too_many_interruptions
 from simulator.engine.damage import Damage
 from simulator.engine.faults import Faults, StepFactor
 from simulator.engine.job import Evaluations, Job, NoProgressError, Stops
@@ -89,6 +90,8 @@ def simulate(run: RunInput, seed: int, runs: int, *, first: int = 0, record: boo
     With `record` they carry a timeline.
     """
     _check(run)
+    if (too_many := too_many_episodes(run)) is not None:
+        raise ScenarioError(too_many)
     saves = plan(run)
     outcomes = []
     for number in range(first, first + runs):
@@ -121,6 +124,7 @@ def _one(run: RunInput, saves: SavePlan, stream: Stream, record: bool) -> Outcom
         stops=_stops(run, stream),
         evaluations=_evaluations(run),
         revise=_reviser(run, saves),
+        too_many=too_many_interruptions(run),
     )
     return _outcome(job, _play(environment, job, run.until))
 
