@@ -6,7 +6,7 @@ import math
 
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.document import Keys
-from simulator.scenario.limits import MOST_CHUNKS, MOST_MICROBATCHES
+from simulator.scenario.limits import MOST_CHUNKS, MOST_TASKS
 from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layout import Parallelism, chunks
 from simulator.workload.model import Latent, Model
@@ -49,10 +49,13 @@ def check_batch(data: int, parallelism: Parallelism, training: Training, mistake
             )
             return None
     microbatches = training.global_batch // each
-    if microbatches > MOST_MICROBATCHES:
+    passes = parallelism.pipeline * parallelism.schedule.chunks_per_stage
+    if microbatches * passes > MOST_TASKS:
+        through = f" through {passes:,} chunks of layers each" if passes > 1 else ""
         mistakes.add(
             ("training", "global_batch"),
-            f"{microbatches:,} microbatches a step; {MOST_MICROBATCHES:,} is the most that can be simulated",
+            f"{microbatches:,} microbatches a step{through} are too much; {MOST_TASKS // passes:,} are the most that "
+            f"can be simulated",
         )
         return None
     if parallelism.pipeline > 1 and (why := parallelism.schedule.check(parallelism.pipeline, microbatches)):

@@ -84,7 +84,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "prices.pue": (1, 100),
 }
 """The least and the most of each key; ``*`` stands for a last part that has no line of its own."""
-MOST_MICROBATCHES = 1_000_000
+MOST_TASKS = 400_000
+"""Microbatches of a step times the chunks that each passes; a second of simulation for every ten thousand."""
 MOST_CHUNKS = 100_000
 
 

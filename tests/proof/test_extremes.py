@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.report import record
 from simulator.scenario import from_dict
 from simulator.simulation import simulate
@@ -70,11 +71,43 @@ def test_failures_every_second_let_no_run_make_progress(unit, mtbf):
     assert not finite(one_cause(mtbf, unit, "crash")).run.progress
 
 
+@pytest.mark.parametrize("mtbf", ["1ms", "1e-20s"])
+def test_silent_corruption_every_moment_lets_no_run_make_progress(mtbf):
+    assert not finite(one_cause(mtbf, "gpu", "corrupt")).run.progress
+
+
 @pytest.mark.parametrize("effect", ["crash", "slow", "degrade", "corrupt"])
 def test_failures_once_in_a_million_years_do_nothing(effect):
     run = finite(one_cause("1000000y", "job", effect)).run
     assert run.interruptions["mean"] == 0
     assert run.wall_clock_s.mean == pytest.approx(run.ideal_s, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("document", "override", "message"),
+    [
+        (one_cause("1s", "gpu", "slow"), "runs=2", "gpu exponential in one run; 1,000,000 is the most"),
+        (one_cause("1s", "job", "degrade"), "runs=2", "job exponential in one run; 1,000,000 is the most"),
+        (START, "failures={planned: {every: 1s, time: 1s}}", "planned stops in one run; 1,000,000 is the most"),
+        (START, "training={steps: 1e12, sequence_length: 8192, global_batch: 64}", "1,000,000 is the most"),
+        (START, "training.global_batch=32M", "1,000,000 microbatches a step are too much; 400,000 are the most"),
+        (
+            {
+                **START,
+                "cluster": {"host": "hgx-h100", "hosts": 1000},
+                "model": {"base": "llama-3.1-8b", "layers": 8000},
+            },
+            "parallelism={pipeline: 8000}",
+            "64 microbatches a step through 8,000 chunks of layers each are too much; 50 are the most",
+        ),
+    ],
+)
+def test_what_would_take_hours_is_refused_at_once(document, override, message):
+    start = time.process_time()
+    with pytest.raises(ScenarioError) as caught:
+        simulate(from_dict(copy.deepcopy(document), overrides=[override]))
+    assert message in str(caught.value)
+    assert time.process_time() - start < 5
 
 
 def test_what_costs_nothing_costs_nothing():
