@@ -63,7 +63,7 @@ def test_an_interrupted_study_keeps_what_is_done_and_goes_on(
     measured: str, tmp_path: Path, how: int, code: int
 ) -> None:
     arguments = [sys.executable, "-m", "simulator", "sweep", measured, "--csv", "--jobs", "2"]
-    arguments += ["--vary", "prices.gpu_hour={from: $1, to: $9, steps: 100}"]
+    arguments += ["--vary", "prices.gpu_hour={from: $1, to: $9, steps: 1000}"]
     stored = tmp_path / "a" / "rows.jsonl"
     program = subprocess.Popen([*arguments, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE)
     while not stored.exists() or stored.stat().st_size < 8_000:
@@ -72,7 +72,7 @@ def test_an_interrupted_study_keeps_what_is_done_and_goes_on(
     partial, _ = program.communicate()
     assert program.returncode == code
     done = len(stored.read_bytes().splitlines())
-    assert 0 < done < 100
+    assert 0 < done < 1000
     if how == signal.SIGINT:
         assert len(partial.splitlines()) == done + 1
     after = subprocess.run([*arguments, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE, check=True)
