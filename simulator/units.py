@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Annotated
 
@@ -163,6 +164,7 @@ def _split(text: str, unit: str) -> tuple[float, str]:
         written = ""
     if not re.match(r"[-+]?\.?[0-9]", text):
         raise ValueError(f"`{_short(text)}` is not {EXPECTED[unit]}")
+    text = _without_exponent(text)
     if "," in text:
         raise ValueError(f"`{_short(text)}` has a comma; write `{_short(text.replace(',', ''))}`")
     if re.fullmatch(r"[-+]?[0-9._]+\s*m", text):
@@ -172,6 +174,15 @@ def _split(text: str, unit: str) -> tuple[float, str]:
     except ValueError:
         raise ValueError(f"`{_short(text)}` is not {EXPECTED[unit]}") from None
     return float(quantity), written or quantity.units
+
+
+def _without_exponent(text: str) -> str:
+    """Return ``1e3GB`` as ``1000GB``: behind an exponent a prefix would not be read."""
+    found = re.fullmatch(r"([-+]?[0-9.]+[eE][-+]?[0-9]{1,3})(\s*[^\s0-9].*)", text)
+    try:
+        return f"{Decimal(found[1]):f}{found[2]}" if found else text
+    except ArithmeticError:
+        return text
 
 
 @cache
