@@ -13,8 +13,9 @@ from simulator.units import Number
 if TYPE_CHECKING:
     from simulator.engine.run import RunInput
 
-MOST = 1_000_000
-"""Happenings of one run; a million GPUs for a quarter of a year have less than a tenth of it (Llama 3's rates)."""
+MOST = 300_000
+"""Happenings of one run, some seconds of simulation; a million GPUs for a quarter of a year have a fifth of it (at
+Llama 3's rates)."""
 
 
 def too_many_episodes(run: RunInput) -> str | None:

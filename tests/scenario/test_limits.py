@@ -29,6 +29,8 @@ from simulator.scenario.shape import Either, Kinds, Listing, Named, Quantity, Re
         ("cluster.topology={kind: fat-tree, radix: 0}", "radix"),
         ("checkpoint={kind: fixed, interval: 0s}", "0 is too little; write more than zero"),
         ("jitter.slow=0.5", "0.5 is too little; write at least 1"),
+        ("stack={base: generic, gemm_factor: 0}", "0 is too little; write more than zero"),
+        ("recovery.technicians=1e9", "1,000,000 is the most"),
         ("prices.pue=0.5", "0.5 is too little; write at least 1"),
     ],
 )
