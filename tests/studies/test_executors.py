@@ -65,7 +65,11 @@ def test_an_interrupted_study_keeps_what_is_done_and_goes_on(
     arguments = [sys.executable, "-m", "simulator", "sweep", measured, "--csv", "--jobs", "2"]
     arguments += ["--vary", "prices.gpu_hour={from: $1, to: $9, steps: 1000}"]
     stored = tmp_path / "a" / "rows.jsonl"
-    program = subprocess.Popen([*arguments, "--out", str(tmp_path / "a")], stdout=subprocess.PIPE)
+    program = subprocess.Popen(
+        [*arguments, "--out", str(tmp_path / "a")],
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell ignores it
+    )
     while not stored.exists() or stored.stat().st_size < 8_000:
         time.sleep(0.01)
     os.kill(program.pid, how)
