@@ -44,7 +44,14 @@ def served(*arguments: str, cwd: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "simulator", "explore", "--no-browser", "--port", str(_free_port()), *arguments]
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd, env=environment) as server:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell ignores it
+    ) as server:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().strip()
@@ -52,7 +59,10 @@ def served(*arguments: str, cwd: Path) -> Iterator[str]:
             yield address
         finally:
             server.send_signal(signal.SIGINT)
-            server.wait(20)
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def _free_port() -> int:
