@@ -39,7 +39,10 @@ class Dragonfly(Topology):
         groups = math.ceil(hosts / (self.hosts_per_router * routers))
         if groups > routers * links + 1:
             most = routers * links + 1
-            raise ValueError(f"a dragonfly of {routers} x {links} global links has {most} groups; this needs {groups}")
+            raise ValueError(
+                f"a dragonfly of {routers} x {links} global links has {most} groups; this needs {groups}; give more "
+                f"routers_per_group, global_links or hosts_per_router"
+            )
         return routers, links, groups, routers * links // (groups - 1) if groups > 1 else 0
 
     def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
