@@ -2,7 +2,7 @@
 
 A row is known by the content hash of what it was computed from. A last line that was torn by a kill or a full disk
 is cut off; what comes after it is computed again, so that a study that was interrupted ends with the same bytes as
-one that was not.
+one that was not. While a study runs its file is locked, so that a second start on the same folder says no.
 """
 
 from __future__ import annotations
@@ -42,8 +42,12 @@ class Store:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        self.rows: dict[str, Row] = _read(path) if path and path.exists() else {}
-        self._file: TextIO | None = None
+        self._file = _locked(path) if path else None
+        try:
+            self.rows: dict[str, Row] = _read(path) if path else {}
+        except ScenarioError:
+            self.close()
+            raise
 
     def __contains__(self, one: str) -> bool:
         return one in self.rows
@@ -54,11 +58,8 @@ class Store:
     def add(self, one: str, row: Row) -> Row:
         """Keep a row; it is in the file when this returns. Return it as a later start will read it."""
         line = json.dumps({KEY: one, **plain(row)}, ensure_ascii=False)
-        if self.path is not None:
+        if self._file is not None:
             try:
-                if self._file is None:
-                    self.path.parent.mkdir(parents=True, exist_ok=True)
-                    self._file = self.path.open("a", encoding="utf-8")
                 self._file.write(line + "\n")
                 self._file.flush()
             except OSError as error:
@@ -69,6 +70,27 @@ class Store:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def _locked(path: Path) -> TextIO:
+    """Return a file to append to, for this process alone; where files cannot be locked, just the file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ScenarioError(
+            f"{path}: another study is writing here; wait until it is done, or choose another folder for --out"
+        ) from None
+    except (ImportError, OSError):
+        pass
+    return file
 
 
 def _row(found: Row) -> Row:
