@@ -30,7 +30,7 @@ Host = Annotated[str | None, typer.Option("--host", metavar="NAME", help="The ho
 GpuName = Annotated[str | None, typer.Option("--gpu", metavar="NAME", help="The GPU that was measured.")]
 Failures = Annotated[
     Path | None,
-    typer.Option("--failures", metavar="CSV", help="A log of failures: cause, and time or lifetime, ended."),
+    typer.Option("--failures", metavar="CSV", help="A log of failures: our columns, LANL, Titan or Slurm."),
 ]
 Hosts = Annotated[int | None, typer.Option("--hosts", metavar="N", min=1, help="Hosts that --failures watched.")]
 Wall = Annotated[str | None, typer.Option("--wall", metavar="TIME", help="How long they were watched, such as 54d.")]
@@ -68,7 +68,9 @@ def command(
     of predictions before and after. A scenario takes the file by
     `calibration: FILE`; factors are applied only to the host, GPU and stack
     they were measured on. --failures fits the rate of each class of failures,
-    units that still run included, and writes a preset for `failures:`. --runs
+    units that still run included, and writes a preset for `failures:`. Its log
+    is a CSV with cause and time, or cause, lifetime and ended; LANL's failure
+    log; Titan's GPU lifetimes; or `sacct --parsable2`. --runs
     refits the shared constants and the intervals of the package itself and
     writes them into the folder --out, for a commit by hand.
 

@@ -1,12 +1,12 @@
-"""Failures replayed from a log: a CSV with the columns ``time`` and, where known, ``host``, ``class`` and ``downtime``.
+"""Failures replayed from a log, in any format of `simulator.reliability.logs`.
 
-Times and downtimes are seconds since the first second of the log. Only rows of class `only` are replayed
-where that is given. After `length` (the last event where left out) the log starts again.
+In a log of our own, times and downtimes are seconds since the log began. Where a log has dates, it begins one mean time
+between events before the first of them. Only rows of class `only` are replayed where that is given. After `length` (the
+last event where left out) the log starts again.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,15 +16,21 @@ from typing import ClassVar
 
 from simulator.errors import ScenarioError
 from simulator.reliability.failures.calendar import Calendar, Event
+from simulator.reliability.logs import reading
+from simulator.reliability.logs.base import Logged
 from simulator.units import Seconds
+
+LARGEST = 20_000_000
+"""Bytes of a log."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(Calendar):
     kind: ClassVar[str] = "trace"
     file: str
-    """The CSV; the reader of scenarios resolves it from the scenario's folder."""
+    """The log; looked for beside the scenario."""
     only: str | None = None
+    """Class of failures that is replayed; all where left out."""
     length: Seconds | None = None
     """Seconds that the log covers."""
 
@@ -49,21 +55,35 @@ class Trace(Calendar):
 @cache
 def read(file: str, only: str | None = None) -> tuple[Event, ...]:
     """Return the events of a log in order of time."""
-    try:
-        with Path(file).open(newline="", encoding="utf-8") as text:
-            rows = [row for row in csv.DictReader(text) if only is None or row.get("class") == only]
-        events = [
-            Event(
-                float(row["time"]),
-                int(row["host"]) if row.get("host") else None,
-                float(row["downtime"]) if row.get("downtime") else None,
-            )
-            for row in rows
-        ]
-    except (OSError, KeyError, ValueError, UnicodeDecodeError, csv.Error) as error:
-        raise ScenarioError(
-            f"{file}: a trace needs the columns time[, host][, class][, downtime] in seconds: {error}"
-        ) from error
-    if any(event.time < 0 for event in events):
-        raise ScenarioError(f"{file}: a trace has no time before 0")
+    log = reading.read(_text(file), file)
+    rows = [row for row in log.rows if row.ended and (only is None or row.cause == only)]
+    for row in rows:
+        if row.time is None:
+            raise ScenarioError(f"{row.place}: a trace needs the time of every failure")
+    numbers = {host: number for number, host in enumerate(sorted({row.host for row in rows if row.host}))}
+    zero = _beginning([row.time or 0.0 for row in rows]) if log.format.dated else 0.0
+    events = [Event((row.time or 0.0) - zero, _host(row, numbers), row.away) for row in rows]
     return tuple(sorted(events, key=lambda event: event.time))
+
+
+def _beginning(times: list[Seconds]) -> Seconds:
+    """Return when a dated log begins: a mean gap before its first event, so that n gaps hold n events."""
+    return min(times) - (max(times) - min(times)) / (len(times) - 1) if len(times) > 1 else 0.0
+
+
+def _host(row: Logged, numbers: dict[str, int]) -> int | None:
+    """Return a host as its number, or as the place of its name among all names."""
+    if not row.host:
+        return None
+    return int(row.host) if row.host.isdigit() else numbers[row.host]
+
+
+def _text(file: str) -> str:
+    try:
+        with Path(file).open("rb") as opened:
+            content = opened.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ScenarioError(f"{file}: larger than {LARGEST:,} bytes")
+        return content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{file}: cannot be read: {error}") from None
