@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from generators.markdown import table
 from simulator import catalog
+from simulator.calibration import collectives
+from simulator.calibration.collectives import System
 from simulator.cli.validate import Predict
 from simulator.cli.validate import _left_out as leaving_out
 from simulator.engine.inputs import constants
-from simulator.validation import files
+from simulator.validation import files, goals
 from simulator.validation import page as written
 from simulator.validation.files import Table
+from simulator.validation.suites.base import Row
 from simulator.validation.summary import Summary, summary
 from simulator.validation.workers import processors
 
 LEFT_OUT = "Each family left out of the fit"
+GENERATIONS = "Each generation of links left out"
 FAMILIES = """## Families of runs
 
 A family is one source and the machine it ran on. Families count alike in means, whatever their number of rows.
@@ -27,7 +32,7 @@ SHARED = """## Constants fitted on runs
 {count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
 weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those of
 families left out of the fit say what to expect of a run that nobody has measured. The constants of kernels and
-collectives come from their own tables.
+collectives come from their own tables; [collectives](concepts/collectives.md) says which from where.
 """
 
 
@@ -40,14 +45,30 @@ def page(*, leave_out: bool = True) -> str:
     tables = [files.read(path) for path in files.shipped()]
     shipped = summary(files.lines(tables, Predict(), workers=processors()))
     others = [(LEFT_OUT, left_out(tables))] if leave_out else []
+    others.append((GENERATIONS, generations_left_out(tables)))
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
     return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, _families(), _shared()])
 
 
 def left_out(tables: Sequence[Table]) -> Summary:
-    """Return the figures of step times, each family predicted with constants that it had no part in."""
-    found = leaving_out(tables, "each", (), frozenset())
-    return summary([line for line in found if line.quantity == "step_time_s"])
+    """Return the figures of step times and collectives, each predicted with constants that it had no part in.
+
+    Of collectives only what they are meant to reach; a system is a generation of links as one source measured it.
+    """
+    found = summary(leaving_out(tables, "each", (), frozenset()), goals.LEFT_OUT)
+    times = tuple(one for one in found.quantities if one.name == "step_time_s")
+    return replace(found, quantities=times, fits={}, spread=None)
+
+
+def generations_left_out(tables: Sequence[Table]) -> Summary:
+    """Return what collectives reach, each generation of links predicted as if nobody had measured it."""
+    names = sorted({mine.links for one in tables for row in one.rows if (mine := wires(one, row))})
+    found = summary([line for name in names for line in leaving_out(tables, name, (), frozenset())], goals.LEFT_OUT)
+    return replace(found, quantities=(), spread=None)
+
+
+def wires(table: Table, row: Row) -> System | None:
+    return collectives.system(row) if table.suite.kind == "collectives" else None
 
 
 def _families() -> str:

@@ -42,8 +42,9 @@ LeaveOut = Annotated[
     str | None,
     typer.Option(
         "--leave-out",
-        metavar="each|FAMILY",
-        help="Predict a family of runs, or each, with shared constants fitted on all the others.",
+        metavar="each|NAME",
+        help="Predict a family of runs with shared constants fitted on all the others, a generation of links (nvlink4, "
+        "...) with what the others attain, or each of both.",
     ),
 ]
 FITTED = 60
@@ -64,7 +65,8 @@ def command(
     The columns of a table say what it is: training runs, matrix products,
     attention, memory-bound kernels, collectives, reliability cases. Prints n,
     median, mean and P90 of the error and its bias by family, how well layouts
-    are ranked, and why rows could not be predicted.
+    are ranked, how near collectives are meant to be and how far their sources
+    are apart, and why rows could not be predicted.
 
     Examples:
       foretrain validate
@@ -72,9 +74,10 @@ def command(
       foretrain validate --family KOR --family NAR --plot errors.svg
       foretrain validate --without recompute
       foretrain validate --leave-out each
+      foretrain validate collectives.csv --leave-out nvlink4
     """
     from simulator.validation import files as tables
-    from simulator.validation import lines, summary, terms
+    from simulator.validation import goals, lines, summary, terms
     from simulator.validation.workers import processors
 
     off = terms.known(without or ())
@@ -84,16 +87,17 @@ def command(
             found = tables.lines(read, Predict(off), families or (), workers=processors())
         else:
             found = _left_out(read, leave_out, families or (), off)
+    factor = 1.0 if leave_out is None else goals.LEFT_OUT
     if plot is not None:
         _draw(found, plot)
     if as_csv:
         show(lines.csv_text(found))
     elif as_json:
-        show(summary.json_text(summary.summary(found), found))
+        show(summary.json_text(summary.summary(found, factor), found))
     else:
         from simulator.validation.tables import write
 
-        show(write(summary.summary(found)))
+        show(write(summary.summary(found, factor)))
 
 
 @dataclass(frozen=True)
@@ -110,20 +114,35 @@ class Predict:
 
 
 def _left_out(read: Sequence[Table], wanted: str, families: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
-    """Return the lines of runs, each family predicted with constants that it had no part in."""
+    """Return the lines of runs and collectives, predicted with constants that they had no part in."""
+    from simulator.calibration import collectives
+    from simulator.errors import ScenarioError
+    from simulator.validation import files as tables
+
+    runs, wires = ([table for table in read if table.suite.kind == kind] for kind in ("runs", "collectives"))
+    known = sorted({row.text("family") for table in runs for row in table.rows})
+    generations = sorted({mine.links for table in wires for row in table.rows if (mine := collectives.system(row))})
+    if wanted not in ("each", *known, *generations):
+        raise ScenarioError(
+            f"--leave-out {wanted}: no such family; one of {', '.join([*known, *generations])}, or each"
+        )
+    asked = [one for one in known if wanted in (one, "each") and (not families or one in families)]
+    found = list(_runs_left_out(runs, asked, off)) if asked else []
+    if wires and wanted in ("each", *generations):
+        base = [*(tables.read(path) for path in tables.shipped() if path.stem == "collectives"), *wires]
+        lines = collectives.left_out(wires, base, wanted)
+        found += [line for line in lines if not families or line.family in families]
+    return tuple(found)
+
+
+def _runs_left_out(runs: Sequence[Table], asked: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
     from simulator.calibration.runs import left_out
     from simulator.engine.inputs import Shared, constants
-    from simulator.errors import ScenarioError
     from simulator.simulation import predict_step
     from simulator.validation import files as tables
     from simulator.validation.measured import measured
     from simulator.validation.workers import processors
 
-    runs = [table for table in read if table.suite.kind == "runs"]
-    known = {row.text("family") for table in runs for row in table.rows}
-    asked = sorted(known & set(families) if families else known) if wanted == "each" else [wanted]
-    if unknown := [family for family in asked if family not in known]:
-        raise ScenarioError(f"--leave-out {unknown[0]}: no such family; one of {', '.join(sorted(known))}, or each")
     base = [*(tables.read(path) for path in tables.shipped() if path.stem == "runs"), *runs]
     fitted = left_out(list(measured(base, Predict(), most=FITTED)), constants(), predict_step)
     return tuple(

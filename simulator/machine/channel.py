@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from simulator.units import BytesPerSecond, Count, Number, Seconds
+
+if TYPE_CHECKING:
+    from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +42,10 @@ class Channel:
     """The class of links that sets ``scale_out_bandwidth``."""
     scale_up_pair: BytesPerSecond | None = None
     """What two GPUs of a mesh have between them; all of it where a switch joins them."""
-    fabric: str = "nvlink4"
-    """Entry ``fabrics`` of ``calibration/links.yaml`` that describes the scale-up links."""
-    network: str = "infiniband"
-    """Entry ``networks`` of ``calibration/links.yaml`` that describes the scale-out network."""
+    fabric: str | ScaleUpLinks = "nvlink4"
+    """Entry ``fabrics`` of ``calibration/links.yaml`` that describes the scale-up links, or other constants."""
+    network: str | ScaleOutLinks = "infiniband"
+    """Entry ``networks`` of ``calibration/links.yaml`` that describes the scale-out network, or other constants."""
     scale_up_factor: Number = 1.0
     """Measured over predicted bandwidth inside a domain, from a user's calibration."""
     scale_out_factor: Number = 1.0

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import Any, NamedTuple
 
 COLUMNS = (
     "suite",
@@ -23,6 +23,14 @@ COLUMNS = (
     "error",
     "note",
 )
+
+
+class Reported(NamedTuple):
+    """What a source reports of a setting that others report too."""
+
+    setting: str
+    source: str
+    rate: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +53,7 @@ class Line:
     """Time of the step at 100% MFU, which the baseline of one constant MFU starts from."""
     generation: str = ""
     """GPU architecture and width of its numbers, which share one constant MFU in the baseline."""
+    reported: Reported | None = None
 
     @property
     def error(self) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from simulator.validation import rules
 from simulator.validation.scores import Errors
 from simulator.validation.summary import SMALLEST_CELL, SMALLEST_FAMILY, SMALLEST_GROUP, Quantity, Summary
-from simulator.validation.tables import NAMES
+from simulator.validation.tables import NAMES, phrased
 
 HEAD = """# Validation
 
@@ -37,6 +37,15 @@ def _figures(figures: Summary, level: str) -> Iterator[str]:
         if quantity.total:
             yield f"{level} {quantity.suite.capitalize()}: {NAMES.get(quantity.name, quantity.name)}\n"
             yield from _quantity(quantity)
+    if figures.goals:
+        yield f"{level} Collectives: what they are meant to reach\n"
+        rows = [
+            (goal.name, f"{goal.errors.count:,}", _percent(goal.errors.mape), _percent(goal.limit))
+            for goal in figures.goals
+        ]
+        yield _table(("collectives", "rows", "mean error of time", "meant to be at most"), rows)
+    if figures.spread:
+        yield f"{phrased(figures.spread)}\n"
     if figures.fits:
         yield f"{level} Out of memory\n"
         head = ("family", "rows", "out of memory", "right", "found", "tight", "right when sure", "Brier")

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from simulator.validation import baseline, scores
+from simulator.validation.goals import GOALS, Goal, goals
 from simulator.validation.lines import Line
 from simulator.validation.scores import Coverage, Errors, Fit, Ranking
+from simulator.validation.spread import Spread, spread
 
 SMALLEST_FAMILY = {"runs": 5}
 SMALLEST_CELL = 8
@@ -56,13 +58,17 @@ class Summary:
     expressed: int
     reasons: Mapping[str, int]
     """Why rows have no prediction, and how many."""
+    goals: tuple[Goal, ...] = ()
+    """What collectives are meant to reach, and do."""
+    spread: Spread | None = None
+    """How far sources are apart that measured the same collectives inside a host."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def summary(lines: Sequence[Line]) -> Summary:
-    """Return all figures of the lines."""
+def summary(lines: Sequence[Line], factor: float = 1.0) -> Summary:
+    """Return all figures of the lines; `factor` is allowed on every goal."""
     mfu = baseline.constants(lines)
     names = dict.fromkeys((line.suite, _name(line)) for line in lines if line.quantity != "oom")
     rows = {(line.suite, line.id): line for line in lines}
@@ -75,6 +81,8 @@ def summary(lines: Sequence[Line]) -> Summary:
         rows=len(rows),
         expressed=len(able),
         reasons=dict(reasons.most_common()),
+        goals=goals(lines, factor),
+        spread=spread(lines, next(iter(GOALS.values()))[0]),
     )
 
 

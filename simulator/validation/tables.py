@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.validation.scores import Errors, Fit
+from simulator.validation.spread import Spread
 from simulator.validation.summary import SMALLEST_CELL, SMALLEST_FAMILY, SMALLEST_GROUP, Quantity, Summary
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ def _blocks(summary: Summary) -> Iterator[RenderableType]:
     for quantity in summary.quantities:
         if quantity.rows:
             yield from _quantity(quantity, summary)
+    if summary.goals:
+        yield "\nCOLLECTIVES: mean error of time beside what it is meant to be at most"
+        yield _goals(summary)
+    if summary.spread:
+        yield phrased(summary.spread)
     if summary.fits:
         yield "\nOUT OF MEMORY: the probability predicted, against what happened"
         yield _fits(summary)
@@ -90,6 +96,26 @@ def _fits(summary: Summary) -> RenderableType:
     head = ["family", "n", "oom", "right", "found", "tight", "right when sure", "Brier"]
     families = sorted(summary.fits.items(), key=lambda item: (not item[0], item[0]))
     return _grid((28, 6, 6, 7, 7, 7, 8, 7), "lrrrrrrr", [[name or "all", *_fit(fit)] for name, fit in families], head)
+
+
+def _goals(summary: Summary) -> RenderableType:
+    rows = [
+        [goal.name, f"{goal.errors.count:,}", _percent(goal.errors.mape), _percent(goal.limit)]
+        for goal in summary.goals
+    ]
+    return _grid((36, 7, 7, 7), "lrrr", rows, ["", "n", "MAPE", "goal"])
+
+
+def phrased(spread: Spread) -> str:
+    """Return how far sources are apart, as a sentence."""
+    widest = "; ".join(
+        f"{one.name}: {', '.join(f'{rate / 1e9:.0f}' for rate in one.rates)} GB/s" for one in spread.widest
+    )
+    return (
+        f"Sources of the same setting inside a host, 32 MiB and above: the highest of {spread.settings} is "
+        f"{_percent(spread.median)} above the lowest in the median, and they differ from their own median by "
+        f"{_percent(spread.mape)} in the mean ({widest})."
+    )
 
 
 def _figures(errors: Errors) -> list[str]:

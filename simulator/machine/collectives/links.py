@@ -31,6 +31,8 @@ class ScaleUpLinks:
     """Measured latency by protocol, where the library is not NCCL."""
     step: tuple[tuple[str, Seconds], ...] = ()
     """Measured latency of a step by protocol, where it is not NCCL's."""
+    latency_source: str = ""
+    """Whose measurement the latencies are from."""
 
     def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
         """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
@@ -67,6 +69,8 @@ class ScaleOutLinks:
     latency: Seconds
     """Of the protocol, one hop between hosts, beyond NCCL's own for InfiniBand."""
     switch_latency: Seconds
+    latency_source: str = ""
+    """Whose measurement ``latency`` is from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +115,7 @@ def fabric(name: str) -> ScaleUpLinks:
         links_used=tuple((int(ranks), int(links)) for ranks, links in found.get("links_used", {}).items()),
         step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),
+        latency_source=found.get("latency_source", ""),
     )
 
 
@@ -123,6 +128,7 @@ def network_of(name: str) -> ScaleOutLinks:
         efficiency=float(found["efficiency"]),
         latency=parse(found["latency"], "s"),
         switch_latency=parse(found["switch_latency"], "s"),
+        latency_source=found.get("latency_source", ""),
     )
 
 

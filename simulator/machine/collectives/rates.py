@@ -6,7 +6,7 @@ import math
 
 from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
-from simulator.machine.collectives.links import ScaleUpLinks, fabric, network_of
+from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks, fabric, network_of
 from simulator.units import Bytes, BytesPerSecond, Seconds
 
 ONE_SWITCH: Seconds = 1.6e-6
@@ -16,12 +16,17 @@ MIB = float(1 << 20)
 
 def links(channel: Channel) -> ScaleUpLinks:
     """Return the constants of the channel's scale-up links."""
-    return fabric(channel.fabric)
+    return fabric(channel.fabric) if isinstance(channel.fabric, str) else channel.fabric
+
+
+def network(channel: Channel) -> ScaleOutLinks:
+    """Return the constants of the network between domains."""
+    return network_of(channel.network) if isinstance(channel.network, str) else channel.network
 
 
 def step(channel: Channel, algorithm: str, protocol: nccl.Protocol) -> Seconds:
     """Return the latency of one step inside a domain."""
-    constants = fabric(channel.fabric)
+    constants = links(channel)
     measured = dict(constants.step).get(protocol)
     return (
         nccl.step(constants.steps, algorithm, protocol) if measured is None else measured
@@ -30,24 +35,24 @@ def step(channel: Channel, algorithm: str, protocol: nccl.Protocol) -> Seconds:
 
 def ring_rate(channel: Channel) -> BytesPerSecond:
     """Return the bus bandwidth of a ring inside a domain."""
-    constants = fabric(channel.fabric)
+    constants = links(channel)
     usable = constants.usable(channel.ranks_per_host, channel.scale_up_bandwidth, channel.scale_up_pair)
     return usable * constants.ring * channel.scale_up_factor
 
 
 def out_rate(channel: Channel) -> BytesPerSecond:
     """Return what the group delivers across a domain's boundary to its neighbour."""
-    return channel.scale_out_bandwidth * network_of(channel.network).efficiency * channel.scale_out_factor
+    return channel.scale_out_bandwidth * network(channel).efficiency * channel.scale_out_factor
 
 
 def exchange_rate(channel: Channel) -> BytesPerSecond:
     """Return the same where every rank sends to every other."""
-    return channel.exchange_bandwidth * network_of(channel.network).efficiency * channel.scale_out_factor
+    return channel.exchange_bandwidth * network(channel).efficiency * channel.scale_out_factor
 
 
 def hop(channel: Channel) -> Seconds:
     """Return the latency of one hop between hosts beyond NCCL's constants for InfiniBand and one switch."""
-    return network_of(channel.network).latency + max(0.0, channel.latency - ONE_SWITCH)
+    return network(channel).latency + max(0.0, channel.latency - ONE_SWITCH)
 
 
 def fill(channel: Channel, rate: BytesPerSecond) -> Seconds:
@@ -56,7 +61,7 @@ def fill(channel: Channel, rate: BytesPerSecond) -> Seconds:
     Inside a domain 32 channels hold a slice each, and no fewer than a 4 MiB buffer a rank; across domains the
     channels follow the NICs, which ranks share evenly.
     """
-    most = fabric(channel.fabric).fill
+    most = links(channel).fill
     share = channel.ranks_per_host / 8
     return most * (max(1.0, share) if channel.inside_host else share) / rate
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from simulator import units
+from simulator.errors import ForetrainError
 from simulator.machine import collectives, hardware
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.base import Operation, bus_factor
 from simulator.machine.hardware import Gpu, Host, ScaleUp
 from simulator.machine.network import Network
+from simulator.units import Bytes
 from simulator.validation import rigs
 from simulator.validation.expression import InexpressibleError
+from simulator.validation.lines import Reported
 from simulator.validation.suites.base import Row
-from simulator.validation.suites.kernels import Answer, Kernels
+from simulator.validation.suites.kernels import Answer, Kernels, gpu_of
 from topologies.fat_tree import FatTree
 
 OPERATIONS: dict[str, Operation] = {
@@ -29,13 +33,21 @@ OPERATIONS: dict[str, Operation] = {
     "sendrecv": "send",
     "p2p_copy": "send",
 }
-ALGORITHMS = {"Ring": "ring", "Ring (NVLS off)": "ring", "NVLS": "nvls", "NVLSTree": "nvls-tree", "Tree": "tree"}
+ALGORITHMS = {
+    "Ring": "ring",
+    "Ring (NVLS off)": "ring",
+    "NVLS": "nvls",
+    "NVLSTree": "nvls-tree",
+    "Tree": "tree",
+    "CollNet/SHARP": "in-network",
+}
 CARDS = re.compile(r"(\d+)x(\d+)\s?G(?:b|bps|b/s)?\b")
 PEAK = "peak (large)"
 LARGE = 2.0**34
 """Bytes of a message that is all bandwidth."""
 NIC = 50e9
 MIB = 2.0**20
+LARGEST = "512 MiB and above"
 SIZES = ((MIB, "below 1 MiB"), (32 * MIB, "1 to 32 MiB"), (512 * MIB, "32 to 512 MiB"))
 
 
@@ -46,24 +58,22 @@ class Collectives(Kernels):
     numbers: ClassVar[frozenset[str]] = frozenset({"nodes", "gpus", "time_us", "busbw_gbs"})
     may_be_zero: ClassVar[frozenset[str]] = frozenset({"busbw_gbs"})
 
+    def __init__(self, adapted: Callable[[Row, Channel], Channel] | None = None) -> None:
+        self._adapted = adapted
+        """What a row's channel is changed to before it is used, such as other constants of its links."""
+
     def family(self, row: Row) -> str:
         nodes, gpus = row.whole("nodes"), row.whole("gpus")
         rig = f"{nodes} x {gpus // nodes}" if nodes and gpus else row.text("network")
         return f"{row.text('gpu')}, {rig}, {row.text('collective')}"
 
     def answer(self, row: Row, gpu: Gpu) -> Answer:
-        operation = OPERATIONS.get(row.text("collective"))
-        if operation is None:
-            raise InexpressibleError(f"there is no model of {row.text('collective')}")
-        nbytes = size(row)
-        if nbytes is None:
-            raise InexpressibleError("the size is not a number of bytes")
-        channel = _channel(row, gpu, operation)
-        known, asked = collectives.algorithms(), ALGORITHMS.get(row.text("algo"), "auto")
-        seconds = collectives.time(operation, nbytes, channel, asked if asked in known else "auto")
+        asked = question(row, gpu)
+        channel = self._adapted(row, asked.channel) if self._adapted else asked.channel
+        seconds = collectives.time(asked.operation, asked.nbytes, channel, asked.algorithm)
         measured = self.measurement(row)
         if measured[0] == "busbw_gbs":
-            return Answer(*measured, nbytes * bus_factor(operation, channel.ranks) / seconds / 1e9)
+            return Answer(*measured, asked.nbytes * bus_factor(asked.operation, channel.ranks) / seconds / 1e9)
         return Answer(*measured, seconds * 1e6)
 
     def measurement(self, row: Row) -> tuple[str, str, float | None]:
@@ -76,13 +86,61 @@ class Collectives(Kernels):
         if nbytes is None:
             return ""
         place = "one host" if row.whole("nodes") == 1 else "many hosts"
-        return f"{place}, {next((name for limit, name in SIZES if nbytes < limit), '512 MiB and above')}"
+        return f"{place}, {next((name for limit, name in SIZES if nbytes < limit), LARGEST)}"
+
+    def reported(self, row: Row) -> Reported | None:
+        """Return what the source says of which setting, in bus bandwidth."""
+        try:
+            asked = question(row, gpu_of(row))
+        except (InexpressibleError, ForetrainError, KeyError):
+            return None
+        channel = asked.channel
+        hosts = f"{channel.hosts} x " if channel.hosts > 1 else ""
+        rig = f"{hosts}{channel.ranks_per_host} GPUs on {channel.fabric} ({channel.scale_up_bandwidth / 1e9:g} GB/s)"
+        way = row.text("collective") + ("" if asked.algorithm == "auto" else f" by {asked.algorithm}")
+        setting = f"{rig}, {way}, {asked.nbytes / MIB:g} MiB"
+        moved = asked.nbytes * bus_factor(asked.operation, channel.ranks)
+        time = row.real("time_us")
+        rate = moved / time * 1e6 if time and row.text("bytes") != PEAK else 1e9 * (row.real("busbw_gbs") or 0.0)
+        return Reported(setting, source(row), rate) if rate else None
+
+
+class Question(NamedTuple):
+    """What a row asks of the model."""
+
+    operation: Operation
+    nbytes: Bytes
+    channel: Channel
+    algorithm: str
+
+
+def question(row: Row, gpu: Gpu) -> Question:
+    """Return what the row asks; raise InexpressibleError with the reason why it cannot be."""
+    operation = OPERATIONS.get(row.text("collective"))
+    if operation is None:
+        raise InexpressibleError(f"there is no model of {row.text('collective')}")
+    nbytes = size(row)
+    if nbytes is None:
+        raise InexpressibleError("the size is not a number of bytes")
+    asked = ALGORITHMS.get(row.text("algo"), "auto")
+    algorithm = asked if asked in collectives.algorithms() else "auto"
+    return Question(operation, nbytes, _channel(row, gpu, operation), algorithm)
+
+
+def source(row: Row) -> str:
+    """Return who measured: a repository without its version, or the first words of a reference.
+
+    >>> source(Row(line=1, texts={"source": "github:a/b@1f2e network/README.md"}, numbers={}))
+    'github:a/b'
+    """
+    words = row.text("source").split()
+    return " ".join(words[: 1 if words and words[0].startswith("github:") else 2]).partition("@")[0]
 
 
 def size(row: Row) -> float | None:
-    """Return the bytes of the buffer; a very large one where the row gives the bandwidth it tends to."""
+    """Return the bytes of the buffer; a very large one where the row gives the bandwidth that messages tend to."""
     text = row.text("bytes")
-    if text == PEAK:
+    if text == PEAK or (not text and row.real("busbw_gbs")):
         return LARGE
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) and float(text) > 0 else None
 

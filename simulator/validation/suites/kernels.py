@@ -10,7 +10,7 @@ from simulator.errors import ForetrainError
 from simulator.machine import hardware
 from simulator.machine.hardware import Gpu
 from simulator.validation.expression import InexpressibleError
-from simulator.validation.lines import Line
+from simulator.validation.lines import Line, Reported
 from simulator.validation.suites.base import Predictor, Row, Suite
 
 SEARCHED = "best of a search"
@@ -62,7 +62,12 @@ class Kernels(Suite):
             measured=measured,
             predicted=answer.predicted if answer else None,
             note=note,
+            reported=self.reported(row),
         )
+
+    def reported(self, row: Row) -> Reported | None:
+        """Return what the source says, where other sources may say it of the same setting."""
+        return None
 
     def measurement(self, row: Row) -> tuple[str, str, float | None]:
         """Return quantity, unit and value that the row measured."""

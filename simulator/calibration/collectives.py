@@ -1,0 +1,146 @@
+"""What collectives attain of links, derived again without the system that is to be predicted.
+
+A system is a generation of scale-up links as one source measured it. Its shares of the data sheet's bandwidth become
+those that other sources measured on the same generation; where there are none, the mean of the other
+generations. Latencies that its source measured become those of NCCL's own model, of InfiniBand between hosts. A whole
+generation can be left out too, as if nobody had measured it: then other generations are all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simulator.errors import ForetrainError
+from simulator.machine.channel import Channel
+from simulator.machine.collectives import choose
+from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks, fabric, network_of
+from simulator.units import Number, Share
+from simulator.validation.expression import InexpressibleError
+from simulator.validation.files import Table
+from simulator.validation.lines import Line
+from simulator.validation.suites.base import Row
+from simulator.validation.suites.collectives import Collectives, question, source
+from simulator.validation.suites.kernels import gpu_of
+
+if TYPE_CHECKING:
+    from simulator.scenario import Scenario
+    from simulator.validation.predict import Prediction
+
+LARGE = 512 * 2.0**20
+"""Bytes from which a collective is all bandwidth."""
+SHARES = {
+    "ring": ("ring",),
+    "tree": ("ring",),
+    "nvls": ("multicast", "multicast_bus"),
+    "all-to-all": ("all_to_all",),
+    "point-to-point": ("peer",),
+}
+"""The shares that decide the time of an algorithm inside a host."""
+NO_LATENCY = "infiniband"
+"""The network whose latencies are NCCL's own."""
+
+
+class System(NamedTuple):
+    links: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a large collective inside a host says of the shares that decide it."""
+
+    system: System
+    shares: tuple[str, ...]
+    factor: Number
+    """Predicted over measured time: by so much the share is larger."""
+
+
+def system(row: Row) -> System | None:
+    """Return what measured the row; None where the row says too little."""
+    try:
+        channel = question(row, gpu_of(row)).channel
+    except (InexpressibleError, ForetrainError, KeyError):
+        return None
+    return System(str(channel.fabric), source(row))
+
+
+def left_out(tables: Sequence[Table], base: Sequence[Table], wanted: str) -> tuple[Line, ...]:
+    """Return the lines of `tables`: of every system (`each`) or of one generation, predicted without itself.
+
+    `base` are the measurements that shares are derived from.
+    """
+    known = list(samples(row for table in base for row in table.rows))
+    rows = [(row, found) for table in tables for row in table.rows if (found := system(row))]
+    if wanted == "each":
+        chosen, apart = [row for row, _ in rows], lambda mine, other: mine == other
+    else:
+        chosen, apart = (
+            [row for row, mine in rows if mine.links == wanted],
+            lambda mine, other: mine.links == other.links,
+        )
+    derived = {mine: without(mine, known, apart) for _, mine in rows}
+
+    def adapted(row: Row, channel: Channel) -> Channel:
+        mine = system(row)
+        assert mine is not None
+        whole = wanted != "each"
+        return replace(channel, fabric=derived[mine], network=network_without(str(channel.network), mine, whole))
+
+    return Collectives(adapted).lines(chosen, _no_scenario)
+
+
+def samples(rows: Iterable[Row]) -> Iterable[Sample]:
+    """Yield what large collectives inside a host say of the shares."""
+    for row in rows:
+        mine = system(row)
+        if mine is None or row.whole("nodes") != 1:
+            continue
+        asked = question(row, gpu_of(row))
+        (line,) = Collectives().lines([row], _no_scenario)
+        if asked.nbytes < LARGE or not line.scored or not line.measured or not line.predicted:
+            continue
+        way = choose(asked.operation, asked.nbytes, asked.channel, asked.algorithm).way.kind
+        ratio = line.predicted / line.measured
+        yield Sample(mine, SHARES.get(way, ()), ratio if line.quantity == "time_us" else 1 / ratio)
+
+
+def without(mine: System, known: Sequence[Sample], apart: Callable[[System, System], bool]) -> ScaleUpLinks:
+    """Return the constants of a system's links from the samples of others; `apart` says which it may not see."""
+    own = fabric(mine.links)
+    kept = [sample for sample in known if not apart(mine, sample.system)]
+    shares = {
+        name: value
+        for name in ("ring", "peer", "all_to_all", "multicast", "multicast_bus")
+        if getattr(own, name) is not None and (value := _share(name, mine.links, kept)) is not None
+    }
+    seen = not apart(mine, System(mine.links, own.latency_source))
+    return replace(own, **shares, **({} if seen else {"step": (), "latencies": ()}))  # type: ignore[arg-type]
+
+
+def network_without(name: str, mine: System, whole: bool) -> ScaleOutLinks:
+    """Return the constants of a network, with NCCL's own latency where it was measured on this system."""
+    own = network_of(name)
+    return replace(own, latency=network_of(NO_LATENCY).latency) if whole or own.latency_source == mine.source else own
+
+
+def _share(name: str, links: str, known: Sequence[Sample]) -> Share | None:
+    """Return a share by the other systems of a generation, else the mean of the other generations."""
+    of: dict[str, dict[System, list[float]]] = {}
+    for sample in known:
+        if name in sample.shares:
+            of.setdefault(sample.system.links, {}).setdefault(sample.system, []).append(sample.factor)
+    by_links = {
+        other: getattr(fabric(other), name) * float(np.mean([np.median(factors) for factors in systems.values()]))
+        for other, systems in of.items()
+    }
+    if links in by_links:
+        return by_links[links]
+    return float(np.mean(list(by_links.values()))) if by_links else None
+
+
+def _no_scenario(_: Scenario) -> Prediction:
+    raise AssertionError("collectives are predicted without a scenario")
