@@ -9,11 +9,13 @@ from simulator.engine.pipeline import time
 from simulator.errors import InfeasibleError
 from simulator.scenario import Scenario, from_dict
 from simulator.simulation import fits, simulate
+from simulator.studies.plan import axes
 from simulator.studies.plan.laws import law
 from simulator.studies.plan.on_cluster import OnCluster, fastest
 from simulator.studies.plan.phases import lines, read
 from simulator.studies.plan.run import Budget, TypedIn
 from simulator.studies.plan.shape import shaped
+from simulator.studies.ranking import SAME
 from simulator.studies.space import Space
 from simulator.workload.parameters import active_parameters, non_embedding_parameters
 
@@ -170,3 +172,27 @@ def test_opt_175b_was_useful_for_60_percent_of_the_time():
     assert 0.5 < run.goodput.mean < 0.7
     assert run.wall_clock_s.mean / 86400 == pytest.approx(56, rel=0.1)
     assert pytest.approx(33 * 1024 / 992, rel=0.001) == 34.06
+
+
+def test_the_best_of_the_usual_layouts_ties_with_the_best_of_all():
+    start = scenario(search={"schedule": ["1f1b"]}, cluster={"host": "hgx-h100", "hosts": "1"})
+    tried = [one for one in Space(start).layouts() if fits(one).verdict == "fits"]
+    best = min(time(assembly(one).step()).seconds for one in tried)
+    assert time(assembly(fastest(start)).step()).seconds <= best * (1 + SAME)
+
+
+def test_what_recomputes_more_is_not_looked_at_where_less_surely_fits():
+    start = scenario(search={"tensor": ["1"], "pipeline": ["1"], "context": ["1"], "shard": ["parameters"]})
+    kept = list(axes.that_fit(axes.layouts(start)))
+    assert {(one.training.microbatch, one.training.recompute.kind) for one, _ in kept} >= {(1, "none")}
+    assert all(fits(one).verdict != "oom" for one, _ in kept)
+    for one, surely in kept:
+        others = [other for other, _ in kept if other.training.microbatch == one.training.microbatch]
+        assert not surely or one is others[-1]
+
+
+def test_a_search_of_the_scenario_is_kept():
+    start = scenario(search={"microbatch": ["8"], "pipeline": ["2"], "chunks": ["16"], "tensor": ["1"]})
+    found = axes.layouts(start)
+    assert {one.training.microbatch for one in found} == {8}
+    assert {one.parallelism.schedule.chunks_per_stage for one in found} == {1, 16}

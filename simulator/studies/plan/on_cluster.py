@@ -14,12 +14,13 @@ from simulator.scenario.echo import echo
 from simulator.scenario.shape import shape
 from simulator.simulation import fits
 from simulator.studies import best, layouts
+from simulator.studies.plan import axes
 from simulator.studies.plan.laws.base import Choice, Law
 from simulator.studies.plan.phases import Phase
 from simulator.studies.plan.run import DAY, HOUR, Budget, Run
 from simulator.studies.plan.shape import shaped, size
 from simulator.studies.point import Base
-from simulator.studies.space import Space, contradiction
+from simulator.studies.space import contradiction
 from simulator.units import DollarsPerHour, Flops, Number, Seconds
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
@@ -33,7 +34,7 @@ CLOSE: Number = 0.005
 
 @dataclass(frozen=True)
 class OnCluster:
-    """A cluster that a scenario describes. With `search` every layout is tried, else the scenario's own is kept."""
+    """A cluster that a scenario describes. With `search` the usual layouts are tried, else its own is kept."""
 
     scenario: Scenario
     search: bool = True
@@ -109,22 +110,25 @@ class OnCluster:
         """Return the FLOPs that a budget buys when they are spent as `choose` says.
 
         Cost is nearly in proportion to FLOPs, so that a few rounds suffice. They keep a layout until the budget is
-        spent, then look whether the model of that size has a better one. Since shapes go in steps, the last percent
-        or two may be left.
+        spent, then look whether the model of that size has a better one, and end with what came closest. Since shapes
+        go in steps, the last percent or two may be left.
         """
         gpu = self.scenario.cluster.host.gpu
         rate = 0.4 * gpu.peak_of(self.scenario.training.precision.kind)
         flops = budget.gpu_hours(self.rented, self.scenario.prices.gpu_hour) * HOUR * rate
+        tried: dict[Flops, Number] = {}
         for _ in range(SEARCHES):
-            layout = self.planned(choose(flops), law).parallelism
-            if abs(budget.spent(self.run(choose(flops), law)) - 1) < CLOSE:
+            planned = self.planned(choose(flops), law)
+            layout = planned.parallelism
+            tried[flops] = abs(budget.spent(self._run(planned)) - 1)
+            if tried[flops] < CLOSE:
                 break
             for _ in range(ROUNDS):
                 share = budget.spent(self._run(self.planned(choose(flops), law, layout)))
                 if abs(share - 1) < CLOSE:
                     break
                 flops /= share
-        return flops
+        return min(tried, key=tried.__getitem__)
 
     @property
     def busy(self) -> int:
@@ -160,14 +164,12 @@ def fastest(start: Scenario) -> Scenario:
     assert start.parallelism is not None
     start = replace(start, parallelism=replace(start.parallelism, split=None))
     tried: list[tuple[bool, Seconds, int, Scenario]] = []
-    for group in layouts.groups(Base("plan", "\n"), Space(start).layouts()):
-        able = [
-            (one, verdict) for layout in group.layouts if (verdict := fits(one := layout.of(start)).verdict) != "oom"
-        ]
+    for group in layouts.groups(Base("plan", "\n"), axes.layouts(start)):
+        able = list(axes.that_fit(layout.of(start) for layout in group.layouts))
         prices = layouts.Prices()
         seconds = wavefront.times([prices.step(one) for one, _ in able])
-        for (one, verdict), alone in zip(able, seconds, strict=True):
-            tried.append((verdict != "fits", alone, len(tried), one))
+        for (one, surely), alone in zip(able, seconds, strict=True):
+            tried.append((not surely, alone, len(tried), one))
     if not tried:
         raise InfeasibleError(
             f"no layout of {_size(start)} fits on {start.gpus:,} GPUs of {start.cluster.host.gpu.name}"
