@@ -80,7 +80,7 @@ class Units:
             inputs.stack,
             inputs.parallelism,
             inputs.training,
-            attention_kernel(inputs.stack, durations.gpu),
+            attention_kernel(inputs.stack, durations.gpu, sinks=inputs.model.sinks),
             imbalance=inputs.imbalance,
         )
         parallelism = inputs.parallelism
@@ -199,8 +199,12 @@ def split(program: Program) -> tuple[Program, Program]:
     return weight, tuple(rest)
 
 
-def attention_kernel(stack: Stack, gpu: Gpu) -> str:
-    """Return the attention kernel of a stack on a GPU: its own, or the GPU's best where that was never written."""
-    if stack.attention == "unfused":
-        return "eager" if stack.softmax == "eager" else "unfused"
-    return stack.attention if stack.attention in gpu.kernels.attention else attention.newest(gpu)
+def attention_kernel(stack: Stack, gpu: Gpu, *, sinks: bool = False) -> str:
+    """Return the attention kernel of a stack on a GPU: its own, or the GPU's best where that was never written.
+
+    Unfused attention with sinks is plain PyTorch: no fused softmax takes their column.
+    """
+    kernel = stack.attention_of(sinks=sinks)
+    if kernel == "unfused":
+        return "sinks" if sinks else "eager" if stack.softmax == "eager" else "unfused"
+    return kernel if kernel in gpu.kernels.attention else attention.newest(gpu)

@@ -124,13 +124,14 @@ def _core(s: Setting) -> dict[str, Bytes]:
     model = s.model
     heads = model.heads / s.tensor
     output = heads * model.value_size * s.tokens
-    if s.stack.attention != "unfused":
+    if s.stack.attention_of(sinks=model.sinks) != "unfused":
         second = s.operand if s.operand != s.value else 0.0
         return {"attention statistics": 4 * heads * s.tokens, "attention output": (s.value + second) * output}
     scores = heads * s.tokens * s.keys
     wide = 4.0 if s.stack.softmax == "eager" and s.value < 4 else 0.0
+    cut = s.value if model.sinks else 0.0  # the probabilities without the column of the sink, which the product keeps
     return {
-        "attention scores": (s.value + wide) * scores,
+        "attention scores": (s.value + wide + cut) * scores,
         "attention mask": scores if model.dropout else 0.0,
         "attention dropout": s.value * scores if model.dropout else 0.0,
         "attention output": s.operand * output,
@@ -226,7 +227,7 @@ def gradients(s: Setting, experts: bool = False) -> Bytes:
     output = terms[f"{prefix} activation"] / s.operand * s.value
     mlp = output * (2 if s.model.gated else 1) + (output - terms[f"{prefix} activation"])
     attention = 0.0
-    if s.stack.attention == "unfused":
+    if s.stack.attention_of(sinks=s.model.sinks) == "unfused":
         freed = sum(nbytes for name, nbytes in terms.items() if name.startswith(("mlp", "expert", "shared", "router")))
         scores = s.value * s.model.heads / s.tensor * s.tokens * s.keys
         attention = scores - freed

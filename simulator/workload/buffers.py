@@ -42,7 +42,7 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
         total += stack.bucket
     if s.sequence and not stack.saved_gathers:
         total += s.value * model.hidden * s.tokens
-    if stack.attention == "unfused" and stack.keeps_scores_buffer:
+    if stack.attention_of(sinks=model.sinks) == "unfused" and stack.keeps_scores_buffer:
         total += s.value * model.heads / p.tensor * s.tokens * s.keys
     if p.context.size > 1:
         total += _context_buffers(case, s)

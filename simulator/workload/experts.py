@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ROUTER_PASSES = 6
 """Passes over the fp32 scores: softmax or sigmoid, top-k, normalise, histogram, auxiliary loss (Megatron-Core)."""
 
+BIAS_KERNELS, BIAS_KERNELS_BACKWARD = 2, 5
+"""Kernels an expert that add the bias of its last product, and that take it apart again."""
+
 
 def _copies(layer: Layer) -> float:
     """Rows a rank sends: each of its tokens once for every expert it goes to."""
@@ -26,11 +29,17 @@ def _copies(layer: Layer) -> float:
     return layer.shape.scattered * experts.active
 
 
+def _local(layer: Layer) -> int:
+    """Experts on one rank."""
+    assert layer.model.experts
+    return layer.model.experts.count // layer.shape.parallelism.expert
+
+
 def _products(layer: Layer) -> tuple[Gemm, Gemm, float]:
     """Up and down products of the experts on one rank, and the rows of all of them together."""
     experts, parallelism = layer.model.experts, layer.shape.parallelism
     assert experts
-    local = experts.count // parallelism.expert
+    local = _local(layer)
     rows = _copies(layer) * parallelism.expert_tensor * layer.shape.imbalance
     width = experts.ffn / parallelism.expert_tensor
     gated = 2 if layer.model.gated else 1
@@ -63,6 +72,32 @@ def _permute(layer: Layer, out: Builder, name: str, rows: float) -> None:
     out.compute(name, Traffic(2 * rows * layer.model.hidden * layer.shape.value_bytes, 2))
 
 
+def _bias(layer: Layer, out: Builder, rows: float, *, backward: bool = False) -> None:
+    """The bias of the last product: grouped products return it to be added outside, weighted as its rows are."""
+    if layer.model.bias != "all" or layer.shape.stack.expert_bias == "fused":
+        return
+    forward, back = bias_bytes(layer.shape.value_bytes, 4 if layer.shape.stack.moe_dispatcher == "fused" else 2)
+    kernels = BIAS_KERNELS_BACKWARD if backward else BIAS_KERNELS
+    work = Traffic(rows * layer.model.hidden * (back if backward else forward), kernels * _local(layer) + 1)
+    out.compute("expert bias backward" if backward else "expert bias", work)
+
+
+def bias_bytes(value: int, probability: int) -> tuple[int, int]:
+    """Return the bytes a value that kernel by kernel the bias of the last product takes, forward and backward.
+
+    `TEGroupedMLP._apply_bias` of Megatron-Core 0.15: forward, bias times probability is written, read, added to the
+    value and written, and the experts are joined; backward, the gradient is multiplied with probability and with bias,
+    each product is written and summed, and the experts are joined. Probabilities wider than values (fused dispatchers
+    take fp32 only, `token_dispatcher.py`) widen all of it, and it is cast there and back.
+
+    >>> bias_bytes(2, 2), bias_bytes(2, 4)
+    ((12, 16), (28, 40))
+    """
+    wide = max(value, probability)
+    casts = value + wide if wide > value else 0
+    return 5 * wide + value + casts, 6 * wide + 2 * value + 2 * casts
+
+
 def _shared(layer: Layer) -> float:
     experts = layer.model.experts
     assert experts
@@ -85,6 +120,7 @@ def experts_forward(layer: Layer, out: Builder) -> None:
     layer.activation(out, "expert activation", rows * width)
     layer.cast(out, "expert down", rows * width)
     out.compute("expert down", down)
+    _bias(layer, out, rows)
     _permute(layer, out, "unsort", rows)
     _send(layer, out, "combine", back=True)
     _permute(layer, out, "unpermute", _copies(layer))
@@ -102,6 +138,7 @@ def experts_backward(layer: Layer, out: Builder) -> None:
     _permute(layer, out, "unpermute backward", _copies(layer))
     _send(layer, out, "combine backward")
     _permute(layer, out, "unsort backward", rows)
+    _bias(layer, out, rows, backward=True)
     layer.cast(out, "expert down grad", rows * layer.model.hidden)
     out.compute("expert down dgrad", down._replace(n=int(down.k), k=down.n))
     layer.weight(out, "expert down", down)

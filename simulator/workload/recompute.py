@@ -33,7 +33,7 @@ def recomputed(shape: Shape) -> Program:
             rows = shape.scattered * layer.model.experts.active
             layer.activation(out, "expert activation", rows * layer.model.experts.ffn)
     elif recompute.kind == "selective" and shape.stack.selective == "attention":
-        if shape.kernel in ("unfused", "eager"):
+        if shape.kernel in ("unfused", "eager", "sinks"):
             out.compute("attention", layer.core)
     elif recompute.kind == "selective":
         _every_other(layer, out)

@@ -33,6 +33,8 @@ class Stack:
     # Kernels.
     attention: Literal["unfused", "triton", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"
     """Attention kernel; ``newest`` is the best one the GPU's architecture had (flash-2 on Ampere, cudnn on Hopper)."""
+    sinks: Literal["unfused", "triton", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "unfused"
+    """Attention kernel of models with learned sinks, which a kernel must know; without one it is unfused."""
     norm: Literal["fused", "eager"] = "fused"
     """``eager`` upcasts to fp32 in separate kernels and keeps the copies."""
     mlp: Literal["fused", "eager"] = "fused"
@@ -42,6 +44,9 @@ class Stack:
     rope: Literal["fused", "eager"] = "fused"
     elementwise: Literal["fused", "eager"] = "fused"
     """Bias, dropout and residual in one kernel, or one kernel each."""
+    expert_bias: Literal["fused", "eager"] = "eager"
+    """Bias of the last product of an expert, where a model has one: with the product, or kernel by kernel and expert by
+    expert."""
     gemm_factor: Number = 1.0
     """GEMM rate of this software on its rigs over the rate of the kernel tables."""
     gradient_accumulation_fusion: bool = True
@@ -141,3 +146,7 @@ class Stack:
     """Half the width of the range of peak memory where all switches are known (measured peaks of named stacks)."""
     matches: tuple[str, ...] = ()
     """Patterns ``framework:first-last`` of published rows that this entry describes."""
+
+    def attention_of(self, *, sinks: bool) -> str:
+        """Return the attention kernel of a model with or without learned sinks."""
+        return self.sinks if sinks else self.attention

@@ -259,7 +259,6 @@ def test_qwen3_235b_on_256_h100() -> None:
     assert found.tflops() < 0.6 * published("MB-0012").tflops()
 
 
-@pytest.mark.xfail(reason="62% fast: small experts launch more kernels than counted")
 def test_gpt_oss_120b_on_64_h100() -> None:
     """c123, Megatron-Bridge: 5,824 tokens/s in bf16 within 35%."""
     assert published("mb-067").rate == pytest.approx(5824, rel=0.35)

@@ -11,7 +11,8 @@ rate grows as s / (s + s_half), with s_half = start without and edge + 2 start w
 has five products instead of two. Few heads leave multiprocessors idle, as in `gemm`.
 
 ``unfused`` is two batched products and kernels that pass over the scores (scale, mask, softmax and dropout in one);
-``eager``, plain PyTorch, adds passes for a separate mask and for layouts. The constants' sources are in
+``eager``, plain PyTorch, adds passes for a separate mask and for layouts; ``sinks`` adds a learned logit a head,
+which is joined to the scores as one more column and cut off after the softmax. The constants' sources are in
 `simulator/catalog/calibration/attention.yaml`.
 """
 
@@ -35,7 +36,10 @@ BLOCK = 128
 """Queries, and keys, in a block."""
 PADDING = 32
 """Head sizes are padded to a multiple of this."""
-UNFUSED = ("unfused", "eager")
+UNFUSED = ("unfused", "eager", "sinks")
+SINK_PASSES = 4
+"""Forward passes over the scores that a sink adds: a copy that joins its column and one that cuts it off, each a read
+and a write (`SoftmaxOne` of Megatron-Core 0.15, fusions/fused_softmax.py)."""
 
 
 @lru_cache(maxsize=65536)
@@ -73,7 +77,8 @@ def time(
             head_size,
             value_size,
             backward=backward,
-            eager=kernel == "eager",
+            eager=kernel != "unfused",
+            sinks=kernel == "sinks",
             causal=causal,
             dtype=dtype,
         )
@@ -170,6 +175,7 @@ def _unfused(
     *,
     backward: bool,
     eager: bool,
+    sinks: bool,
     causal: bool,
     dtype: str,
 ) -> Seconds:
@@ -184,6 +190,8 @@ def _unfused(
     if eager:
         values += constants.copies * (queries + keys) * (head_size + value_size) / 2
         values += constants.mask_passes * queries * keys if causal else 0.0
+    if sinks:
+        values += SINK_PASSES * queries * keys
     nbytes = 2.0 * groups * values * (constants.backward if backward else 1.0)
     return products + elementwise.time(gpu, nbytes)
 
