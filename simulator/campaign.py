@@ -18,7 +18,7 @@ from simulator.reliability.checkpointing.tier import Tier
 from simulator.reliability.goodput import definitions
 from simulator.results import RunResult
 from simulator.scenario.scenario import Scenario
-from simulator.units import Bytes, Seconds, Share
+from simulator.units import Bytes, Number, Seconds, Share
 from simulator.workload import states
 
 HOSTS_PER_RACK = 4
@@ -42,7 +42,7 @@ def run_input(scenario: Scenario, useful: Seconds, step: Seconds, step_factor: S
         units=units,
         hosts_of=hosts_of,
         failures=scenario.failures,
-        checkpoint=_checkpoint(scenario),
+        checkpoint=_checkpoint(scenario, step_factor),
         recovery=scenario.recovery,
         spares=cluster.spares,
         evaluate_every=evaluation.every * step if evaluation else float("inf"),
@@ -71,8 +71,9 @@ def checkpoint_bytes(scenario: Scenario) -> Bytes:
     return states.checkpoint(scenario.model, scenario.stack, scenario.training)
 
 
-def _checkpoint(scenario: Scenario) -> CheckpointPolicy:
+def _checkpoint(scenario: Scenario, step_factor: StepFactor | None) -> CheckpointPolicy:
     size, host = checkpoint_bytes(scenario), scenario.cluster.host
+    network = scenario.cluster.hosts * host.nics * host.nic_bandwidth
     policy = saving.resolve(
         scenario.checkpoint,
         size=size,
@@ -85,7 +86,17 @@ def _checkpoint(scenario: Scenario) -> CheckpointPolicy:
     if policy.load is None and policy.bytes:
         # A restart's time includes reading a save, unless the scenario gives storage that is slower than that.
         policy = replace(policy, load=0.0)
+    if policy.fabric == "shared" and policy.mode == "async" and scenario.cluster.hosts > 1 and network:
+        share = saving.of_the_nics(size, policy.persist or 0.0, network)
+        policy = replace(policy, slowdown=saving.slowed(policy.slowdown, _beside_a_save(share, step_factor)))
     return policy
+
+
+def _beside_a_save(share: Share, step_factor: StepFactor | None) -> Number:
+    """Return the factor on the step while a save takes a share of the NICs; a measured step counts as all traffic."""
+    if not share:
+        return 1.0
+    return step_factor((("host", 1 - share),)) if step_factor else 1 / (1 - share)
 
 
 def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], mfu: Share | None) -> RunResult:

@@ -32,6 +32,9 @@ class CheckpointPolicy(ABC):
     """Saves kept; all where left out. Silent corruption may need an old one."""
     slowdown: Share = 0.0
     """Share of training speed lost while a save is being persisted."""
+    fabric: Literal["separate", "shared"] = "separate"
+    """Whether an asynchronous save goes to storage over the NICs that training uses, and so slows it down; one to
+    `tiers` does not."""
     tiers: tuple[Tier, ...] = ()
     """Nearest first. Given, they say interval, stall, load and persist, and the kind's interval is not used."""
 

@@ -1,8 +1,8 @@
 """Lives of Titan's GPUs (Ostrouchov et al., SC20; olcf/TitanGPULife), and inventories kept in that form.
 
 A row is a stay of one GPU, by its serial number, in one place: inserted, removed, and the event that ended it, such as
-a double bit error (DBE) or a GPU off the bus (OTB); one that left or still runs without an event is censored. Where a row
-sums up a whole GPU (``days`` instead of dates), ``dbe`` and ``otb`` count its events.
+a double bit error (DBE) or a GPU off the bus (OTB); one that left or still runs without an event is censored. Where a
+row sums up a whole GPU (``days`` instead of dates), ``dbe`` and ``otb`` count its events.
 """
 
 from __future__ import annotations
