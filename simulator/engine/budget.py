@@ -20,7 +20,7 @@ Llama 3's rates)."""
 
 def too_many_episodes(run: RunInput) -> str | None:
     """Return what happens too often without stopping the run, or None."""
-    causes = [cause for cause in run.failures.causes if not cause.interrupts]
+    causes = [cause for cause in run.failures.causes if cause.is_episode]
     expected = {cause.label: _events(run, cause.unit, cause.rate(_units(run, cause.unit))) for cause in causes}
     every = getattr(run.failures.planned, "every", 0.0)
     if every:

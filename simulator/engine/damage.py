@@ -80,20 +80,22 @@ class Damage:
         if self._suspects is not None and incident.host is not None:
             self._suspects.strike(incident.host)
         repair = self._repair[number]
-        if incident.away is not None:
+        if incident.away is not None and (repair is None or cause.effect != "flap"):
             pool.take(hosts, incident.away, now)
         elif repair is not None:
             pool.take(hosts, next(repair), now)
         return hosts
 
     def unnoticed(self, incident: Incident) -> Seconds:
-        """Return the time until the failure is noticed."""
+        """Return the time until the failure is noticed; of a link that is down, when collectives time out."""
+        if (cause := self.causes[incident.cause]).effect == "flap":
+            return cause.timeout
         if self._missed and next(self._miss) < self._missed:
             return next(self._timeout)
         return next(self._detect[incident.cause])
 
     def lasts(self, incident: Incident) -> Seconds:
-        """Return the length of a slow or degraded episode."""
+        """Return the length of an episode: slow, degraded, or of a link that is down."""
         if incident.away is not None:
             return incident.away
         lasts = self._lasts[incident.cause]

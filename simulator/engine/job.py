@@ -97,6 +97,7 @@ class Job:
         self._revise = revise
         self._too_many = too_many
         self._recovering = False
+        self._stalled_until = -math.inf
         self._interruptions = 0
         self._corrupted = 0
         self._checked = (0.0, 0.0)
@@ -178,8 +179,13 @@ class Job:
         incident = self.damage.strikes(self.queue.take())
         if incident is None:
             return ""
-        effect = self.damage.causes[incident.cause].effect
-        if effect == "crash":
+        cause = self.damage.causes[incident.cause]
+        effect = cause.effect
+        if effect == "flap":
+            if (outage := self.damage.lasts(incident)) <= cause.timeout:
+                return (yield from self._stall(outage))
+            incident = incident._replace(away=outage)
+        if effect in ("crash", "flap"):
             began = self.environment.now
             if 0 < self.damage.notice[incident.cause] >= self.progress.save_time:
                 yield from self._save()
@@ -194,6 +200,22 @@ class Job:
                 self._check_progress()
         else:
             self.slow_down(incident)
+        return ""
+
+    def _stall(self, time: Seconds) -> Waiting:
+        """Wait for a link that is down, and for others that go down meanwhile; return "interrupted" if the job dies."""
+        now, waits = self.environment.now, self._stalled_until > self.environment.now
+        self._stalled_until = max(self._stalled_until, now + time)
+        self.faults.episodes += 1
+        while not waits and self._stalled_until > now:
+            time = self._stalled_until - now
+            quiet = min(time, max(self.queue.next.time - self.clock(), 0.0))
+            yield from self.down(("degraded", quiet))
+            self.up += quiet
+            if quiet < time and (yield from self._meet()) == "interrupted":
+                self._stalled_until = -math.inf
+                return "interrupted"
+            now = self.environment.now
         return ""
 
     def slow_down(self, incident: Incident) -> None:

@@ -83,10 +83,10 @@ def _struck_since(job: Job, began: Seconds) -> Count:
 
 
 def _struck(job: Job) -> Incident | None:
-    """Return the failure that strikes now if it stops jobs; a job that is down cannot be corrupted."""
+    """Return the failure that strikes now if it stops jobs; a job that is down cannot be corrupted, nor stalled."""
     incident = job.damage.strikes(job.queue.take())
     if incident is None or (effect := job.damage.causes[incident.cause].effect) == "crash":
         return incident
-    if effect != "corrupt":
+    if effect in ("slow", "degrade"):
         job.slow_down(incident)
     return None

@@ -216,7 +216,7 @@ def _check(run: RunInput) -> None:
         if cause.hosts is None and cause.unit in ("rack", "pod", "switch", "power") and cause.unit not in run.hosts_of:
             mistakes.append(f"{label}: give `hosts`, for the hosts behind one {cause.unit} are not known")
             continue
-        if cause.effect in ("slow", "degrade") and cause.lasts is None and not isinstance(cause, Calendar):
+        if cause.is_episode and cause.lasts is None and not isinstance(cause, Calendar):
             mistakes.append(f"{label}: an episode of effect {cause.effect} needs `lasts`")
         takes = cause.effect in ("crash", "corrupt") and hosts_taken(cause, run.hosts_of) > 0 and cause.drains > 0
         if run.spares is not None and takes and cause.repair is None and run.recovery.repair is None:

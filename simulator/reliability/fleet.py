@@ -86,7 +86,7 @@ class Failures:
     def rate(self, units: Mapping[str, int]) -> float:
         """Return the interruptions per second of exposure that are expected of a job with these units."""
         return sum(
-            self.factor(cause.unit, units["gpu"]) * cause.rate(units.get(cause.unit, 0))
+            self.factor(cause.unit, units["gpu"]) * cause.rate(units.get(cause.unit, 0)) * cause.interrupting
             for cause in self.causes
             if cause.interrupts
         )

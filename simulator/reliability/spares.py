@@ -27,7 +27,7 @@ def load(failures: Failures, recovery: Recovery, units: Mapping[str, int], hosts
         repair = cause.repair or recovery.repair
         if repair is None or not cause.interrupts:
             continue
-        rate = cause.rate(units.get(cause.unit, 1)) * failures.factor(cause.unit, units["gpu"])
+        rate = cause.rate(units.get(cause.unit, 1)) * failures.factor(cause.unit, units["gpu"]) * cause.interrupting
         away += rate * hosts_taken(cause, hosts_of) * cause.drains * repair.expected()
     return away
 

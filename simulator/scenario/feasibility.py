@@ -43,7 +43,8 @@ def check_spares(cluster: Cluster, failures: Failures, recovery: Recovery, mista
     """Note spares without a repair time: nobody could say when they are there again."""
     if cluster.spares is None or recovery.repair is not None or failures.scale == 0:
         return
-    waiting = [cause.label for cause in failures.causes if takes_hosts(cause) and cause.repair is None]
+    lasting = [cause for cause in failures.causes if cause.effect != "flap"]
+    waiting = [cause.label for cause in lasting if takes_hosts(cause) and cause.repair is None]
     if waiting:
         names = waiting if len(waiting) < 4 else [*waiting[:2], f"{len(waiting) - 2} more causes"]
         mistakes.add(
@@ -62,7 +63,7 @@ def takes_hosts(cause: Cause) -> bool:
 def check_causes(failures: Failures, mistakes: Mistakes) -> None:
     """Note episodes without a length."""
     for cause in failures.causes:
-        if cause.effect in ("slow", "degrade") and cause.lasts is None:
+        if cause.is_episode and cause.lasts is None:
             mistakes.add(
                 ("failures", "causes"),
                 f"`lasts` of {cause.label} is missing; a cause of effect {cause.effect} is an episode with a length",

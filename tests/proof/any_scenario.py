@@ -51,8 +51,8 @@ def causes(draw: st.DrawFn) -> Document:
         cause["mtbf"] = draw(word(*TIMES[1:]))
     if kind in ("weibull", "lognormal"):
         cause["shape"] = draw(word(0.5, 1, 2))
-    cause["effect"] = draw(word("crash", "crash", "slow", "degrade", "corrupt"))
-    if cause["effect"] in ("slow", "degrade"):
+    cause["effect"] = draw(word("crash", "crash", "slow", "degrade", "corrupt", "flap"))
+    if cause["effect"] in ("slow", "degrade", "flap"):
         cause["lasts"] = draw(word(*TIMES[:3]))
     return cause
 

@@ -76,7 +76,7 @@ def test_silent_corruption_every_moment_lets_no_run_make_progress(mtbf):
     assert not finite(one_cause(mtbf, "gpu", "corrupt")).run.progress
 
 
-@pytest.mark.parametrize("effect", ["crash", "slow", "degrade", "corrupt"])
+@pytest.mark.parametrize("effect", ["crash", "slow", "degrade", "corrupt", "flap"])
 def test_failures_once_in_a_million_years_do_nothing(effect):
     run = finite(one_cause("1000000y", "job", effect)).run
     assert run.interruptions["mean"] == 0

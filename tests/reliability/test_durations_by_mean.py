@@ -37,6 +37,13 @@ def test_draws_have_the_mean_of_the_duration(duration: Duration):
     assert draws.mean() == pytest.approx(duration.expected(), abs=4 * draws.std() / np.sqrt(200_000) + 1e-9)
 
 
+@pytest.mark.parametrize("duration", EXAMPLES, ids=lambda duration: duration.kind)
+@pytest.mark.parametrize("time", [0.0, 90.0, 480.0, 599.0, 1200.0])
+def test_the_share_that_is_longer_is_that_of_the_draws(duration: Duration, time: float):
+    draws = duration.sample(stream(1, "duration"), 200_000)
+    assert duration.longer_than(time) == pytest.approx((draws > time).mean(), abs=0.005)
+
+
 def test_a_lognormal_has_its_coefficient_of_variation():
     draws = LognormalDuration(mean=480.0, cv=0.5).sample(stream(1, "duration"), 200_000)
     assert draws.std() / draws.mean() == pytest.approx(0.5, rel=0.02)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,10 @@ class Duration(ABC):
     @abstractmethod
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         """Return `count` independent durations in seconds."""
+
+    @abstractmethod
+    def longer_than(self, time: Seconds) -> Share:
+        """Return the share of durations beyond `time`."""
 
     def constant(self) -> Seconds | None:
         """Return the one value it always has, or None where it varies."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from simulator.reliability.durations.base import Duration
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +19,9 @@ class ExponentialDuration(Duration):
 
     def expected(self) -> Seconds:
         return self.mean
+
+    def longer_than(self, time: Seconds) -> Share:
+        return math.exp(-time / self.mean) if self.mean > 0 else 0.0
 
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         return self.mean * random.standard_exponential(count)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator.reliability.durations.base import Duration
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,9 @@ class Fixed(Duration):
 
     def expected(self) -> Seconds:
         return self.time
+
+    def longer_than(self, time: Seconds) -> Share:
+        return float(self.time > time)
 
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         return np.full(count, self.time)

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
+from simulator.reliability.durations.lognormal import beyond
 from simulator.units import Number, Seconds, Share
 
 
@@ -34,6 +35,11 @@ class Mixture(Duration):
 
     def expected(self) -> Seconds:
         return sum(part.share * part.mean for part in self.parts) / sum(part.share for part in self.parts)
+
+    def longer_than(self, time: Seconds) -> Share:
+        return sum(part.share * beyond(time, part.mean, part.cv) for part in self.parts) / sum(
+            part.share for part in self.parts
+        )
 
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         edges = np.cumsum([part.share for part in self.parts])

@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,13 @@ class Uniform(Duration):
 
     def expected(self) -> Seconds:
         return (self.low + self.high) / 2
+
+    def longer_than(self, time: Seconds) -> Share:
+        return (
+            min(max((self.high - time) / (self.high - self.low), 0.0), 1.0)
+            if self.high > self.low
+            else float(self.low > time)
+        )
 
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         return self.low + (self.high - self.low) * random.random(count)

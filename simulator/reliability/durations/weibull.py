@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator.reliability.durations.base import Duration
-from simulator.units import Number, Seconds
+from simulator.units import Number, Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,9 @@ class WeibullDuration(Duration):
 
     def expected(self) -> Seconds:
         return self.mean
+
+    def longer_than(self, time: Seconds) -> Share:
+        return math.exp(-((time / self.mean * math.gamma(1 + 1 / self.shape)) ** self.shape)) if self.mean > 0 else 0.0
 
     def sample(self, random: np.random.Generator, count: int) -> np.ndarray:
         scale = self.mean / math.gamma(1 + 1 / self.shape)

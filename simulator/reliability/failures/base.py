@@ -14,7 +14,7 @@ from simulator.reliability.durations.base import Duration
 from simulator.units import Count, Number, Seconds, Share
 
 Unit = Literal["gpu", "nic", "link", "host", "rack", "pod", "switch", "power", "job"]
-Effect = Literal["crash", "slow", "degrade", "corrupt"]
+Effect = Literal["crash", "slow", "degrade", "corrupt", "flap"]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 
@@ -29,7 +29,8 @@ class Cause(ABC):
     """What fails: a leaf switch is ``switch``, a power row ``power``, software ``job``."""
     effect: Effect = "crash"
     """crash stops the job; slow multiplies the step by `slow`; degrade leaves `bandwidth` of the unit's links;
-    corrupt is silent until `detect` has passed and then rolls back to a save made before it."""
+    corrupt is silent until `detect` has passed and then rolls back to a save made before it; flap takes a link down
+    while it `lasts`, which stalls the job up to `timeout` and kills it beyond."""
     detect: Duration | None = None
     """Until the failure is noticed; the recovery's where left out."""
     repair: Duration | None = None
@@ -44,16 +45,30 @@ class Cause(ABC):
     bandwidth: Share = 0.5
     """Share of its bandwidth that a degraded unit keeps."""
     lasts: Duration | None = None
-    """Length of an episode of effect slow or degrade; required for those."""
+    """Length of an episode of effect slow, degrade or flap; required for those."""
+    timeout: Seconds = 7.5
+    """How long a collective waits for a link that is down before the job dies: of InfiniBand, 4.096 us x 2^exponent x
+    retries, 7.5 s with NCCL_IB_TIMEOUT 18 and NCCL_IB_RETRY_CNT 7, 30 s with 20."""
 
     @property
     def label(self) -> str:
         return self.name or f"{self.unit} {self.kind}"
 
     @property
+    def interrupting(self) -> Share:
+        """Share of events that stop the job, at once or when they are detected."""
+        if self.effect == "flap":
+            return self.lasts.longer_than(self.timeout) if self.lasts else 0.0
+        return float(self.effect in ("crash", "corrupt"))
+
+    @property
     def interrupts(self) -> bool:
-        """Whether it stops the job, at once or when it is detected."""
-        return self.effect in ("crash", "corrupt")
+        return self.interrupting > 0
+
+    @property
+    def is_episode(self) -> bool:
+        """Whether it has a length, `lasts`."""
+        return self.effect in ("slow", "degrade", "flap")
 
     @property
     def on_host(self) -> bool:
