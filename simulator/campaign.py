@@ -119,6 +119,7 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
             "mean": sum(causes.values()),
             "by_cause": dict(sorted(causes.items(), key=lambda item: -item[1])),
             "planned": sum(outcome.planned for outcome in outcomes) / len(outcomes),
+            "replaced": sum(outcome.replaced for outcome in outcomes) / len(outcomes),
         },
         checkpoint={
             "interval_s": tier.interval if tier else None,

@@ -34,7 +34,7 @@ class Damage:
             draws(cause.detect, lambda number=number: stream("detect", number)) if cause.detect else usual  # type: ignore[misc]
             for number, cause in enumerate(self.causes)
         ]
-        mend = draws(recovery.repair, lambda: stream("repair")) if recovery.repair else None
+        self._mend = mend = draws(recovery.repair, lambda: stream("repair")) if recovery.repair else None
         self._repair: list[Iterator[Seconds] | None] = [
             draws(cause.repair, lambda number=number: stream("repair", number)) if cause.repair else mend  # type: ignore[misc]
             for number, cause in enumerate(self.causes)
@@ -85,6 +85,11 @@ class Damage:
         elif repair is not None:
             pool.take(hosts, next(repair), now)
         return hosts
+
+    def send_away(self, pool: SparePool, now: Seconds) -> None:
+        """Send one host to the recovery's repair."""
+        if self._mend is not None:
+            pool.take(1, next(self._mend), now)
 
     def unnoticed(self, incident: Incident) -> Seconds:
         """Return the time until the failure is noticed; of a link that is down, when collectives time out."""

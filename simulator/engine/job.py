@@ -22,6 +22,7 @@ from simulator.engine.recovery import recover
 from simulator.engine.replicas import Replicas, shrink
 from simulator.engine.restarts import Restarts
 from simulator.engine.restore import Restore
+from simulator.engine.slow_hosts import SlowHosts, replace
 from simulator.engine.spare_pool import SparePool
 from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.plan import SavePlan
@@ -67,6 +68,7 @@ class Job:
         restarts: Restarts,
         replicas: Replicas | None,
         faults: Faults,
+        slow_hosts: SlowHosts,
         ledger: Ledger,
         stops: Stops,
         evaluations: Evaluations,
@@ -83,6 +85,7 @@ class Job:
         self.restarts = restarts
         self.replicas = replicas
         self.faults = faults
+        self.slow_hosts = slow_hosts
         self.ledger = ledger
         self.up = 0.0
         """Time spent training and saving."""
@@ -138,6 +141,8 @@ class Job:
         factor = self.faults.factor(now) * (replicas.factor() if replicas else 1.0)
         if factor != self.progress.factor:
             self.progress.run_at(factor)
+        if (due := self.slow_hosts.due(self.faults, now)) < time:
+            time, happening = due, self._replace_slow_hosts
         if self.faults.next_end - now < time:
             time, happening = self.faults.next_end - now, self._speed_up
         if self.corruptions.next_found - self.up < time:
@@ -154,6 +159,7 @@ class Job:
         work, saving = self.progress.run(time, now, reached)
         self.ledger.trained(now - time, time, work, saving, self.progress.factor)
         self.up += time
+        self.slow_hosts.cost(time)
         self.training_since = None
 
     def busy(self, part: str, time: Seconds) -> Waiting:
@@ -188,7 +194,7 @@ class Job:
         if effect in ("crash", "flap"):
             began = self.environment.now
             if 0 < self.damage.notice[incident.cause] >= self.progress.save_time:
-                yield from self._save()
+                yield from self.save()
             yield from self._survive(incident)
             self._merge_stops(self.environment.now - began)
             return "interrupted"
@@ -224,6 +230,9 @@ class Job:
 
     def _look_again(self) -> Waiting:
         yield from ()
+
+    def _replace_slow_hosts(self) -> Waiting:
+        yield from replace(self)
 
     def _speed_up(self) -> Waiting:
         self.faults.end_first()
@@ -301,7 +310,7 @@ class Job:
         self.replicas.take_back()
         yield from self.busy("restart", self.replicas.rejoin())
 
-    def _save(self) -> Waiting:
+    def save(self) -> Waiting:
         """Save to the farthest tier, outside the rhythm."""
         stall = self.progress.stall_left
         yield from self.down(("checkpoint", stall))
@@ -309,7 +318,7 @@ class Job:
         self.progress.save_here(self.environment.now)
 
     def _stop_as_planned(self) -> Waiting:
-        yield from self._save()
+        yield from self.save()
         yield from self.down(("planned", self._stop_time))
         if self.wall:
             self.queue.pause(self._stop_time)

@@ -37,6 +37,8 @@ class Outcome:
     episodes: int = 0
     """Slow or degraded episodes."""
     evicted: int = 0
+    replaced: int = 0
+    """Slow hosts that were replaced."""
     hosts_out: Mapping[int, Seconds] = field(default_factory=dict)
     """Time for which so many hosts were away; empty where nothing says how long a repair takes."""
     timeline: tuple[Episode, ...] = ()

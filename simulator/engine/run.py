@@ -24,6 +24,7 @@ from simulator.engine.progress import Progress
 from simulator.engine.replicas import Replicas
 from simulator.engine.restarts import Restarts
 from simulator.engine.restore import Restore
+from simulator.engine.slow_hosts import SlowHosts
 from simulator.engine.spare_pool import SparePool
 from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.base import CheckpointPolicy
@@ -120,6 +121,7 @@ def _one(run: RunInput, saves: SavePlan, stream: Stream, record: bool) -> Outcom
         restarts=Restarts(run.recovery, units["gpu"], stream),
         replicas=Replicas(elastic, units["host"], stream) if elastic else None,
         faults=Faults(run.step_factor, 1 / (1 - elastic.overhead) if elastic else 1.0),
+        slow_hosts=SlowHosts(_bears(run, saves)),
         ledger=Ledger(record),
         stops=_stops(run, stream),
         evaluations=_evaluations(run),
@@ -155,6 +157,7 @@ def _outcome(job: Job, makes_progress: bool) -> Outcome:
         progress=makes_progress,
         episodes=job.faults.episodes,
         evicted=job.damage.evicted,
+        replaced=job.slow_hosts.replaced,
         hosts_out=_hosts_out(job.pool, now),
         timeline=tuple(job.ledger.timeline),
     )
@@ -198,6 +201,15 @@ def _reviser(run: RunInput, saves: SavePlan) -> Callable[[Seconds, int], SavePla
         return None if interval is None else saves.spaced(interval)
 
     return revise
+
+
+def _bears(run: RunInput, saves: SavePlan) -> Seconds:
+    """Return the time that slow hosts may cost before a save and a restart replaces them."""
+    recovery = run.recovery
+    if not isinstance(recovery, Restart) or not saves.tiers:
+        return math.inf
+    restart = recovery.standby.expected() if recovery.standby else recovery.mean_restart(run.units["gpu"])
+    return recovery.slow_hosts.bears(saves.tiers[-1].stall + restart + saves.tiers[-1].load)
 
 
 def _check(run: RunInput) -> None:

@@ -38,12 +38,12 @@ class SparePool:
             heapq.heapreplace(self._technicians, now + repair)
         heapq.heappush(self._returns, (now + repair, hosts))
 
-    def lacking(self, now: Seconds) -> Count:
-        """Return the hosts that the job is short of."""
-        if self._spares is None or self._away <= self._spares:
+    def lacking(self, now: Seconds, more: Count = 0) -> Count:
+        """Return the hosts that the job is short of, or would be if it lost some more."""
+        if self._spares is None or self._away + more <= self._spares:
             return 0
         self.count(now)
-        return max(0, self._away - self._spares)
+        return max(0, self._away + more - self._spares)
 
     def count(self, now: Seconds) -> None:
         """Bring the time that hosts have been away up to `now`, and back those whose repair is over."""

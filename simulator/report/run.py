@@ -58,8 +58,8 @@ def section(result: Result) -> Section:
 def interruptions(result: Result) -> Section | None:
     """Return what stops the run, by cause, most frequent first."""
     found = result.run.interruptions
-    mean, planned = float(found.get("mean", 0.0)), float(found.get("planned", 0.0))
-    if mean <= 0 and planned <= 0:
+    mean, planned, replaced = (float(found.get(name, 0.0)) for name in ("mean", "planned", "replaced"))
+    if mean <= 0 and planned <= 0 and replaced <= 0:
         return None
     causes = sorted(found.get("by_cause", {}).items(), key=lambda cause: (-cause[1], cause[0]))
     days = result.run.wall_clock_s.mean / DAY
@@ -67,7 +67,9 @@ def interruptions(result: Result) -> Section | None:
     return Section(
         name="interruptions",
         title="Interruptions",
-        answer=f"{_count(mean)} unexpected{often}" + (f", and {_count(planned)} planned" if planned > 0 else ""),
+        answer=f"{_count(mean)} unexpected{often}"
+        + (f", and {_count(planned)} planned" if planned > 0 else "")
+        + (f", and {_count(replaced)} to replace slow hosts" if replaced > 0 else ""),
         parts=tuple(
             Part(label=cause, value=f"{count:,.1f}", share=count / mean, colour=colours.VERMILLION)
             for cause, count in causes

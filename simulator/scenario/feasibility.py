@@ -7,8 +7,10 @@ from typing import Any
 from simulator.errors import ForetrainError
 from simulator.machine.collectives.choose import algorithms
 from simulator.reliability.failures.base import Cause
+from simulator.reliability.failures.trace import Trace
 from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.base import Recovery
+from simulator.reliability.stragglers.ignore import Ignore
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.mistakes import Mistakes, did_you_mean, listed
 from simulator.workload.training import Training
@@ -45,6 +47,8 @@ def check_spares(cluster: Cluster, failures: Failures, recovery: Recovery, mista
         return
     lasting = [cause for cause in failures.causes if cause.effect != "flap"]
     waiting = [cause.label for cause in lasting if takes_hosts(cause) and cause.repair is None]
+    if not isinstance(getattr(recovery, "slow_hosts", Ignore()), Ignore):
+        waiting += [cause.label for cause in lasting if cause.effect == "slow" and cause.on_host]
     if waiting:
         names = waiting if len(waiting) < 4 else [*waiting[:2], f"{len(waiting) - 2} more causes"]
         mistakes.add(
@@ -61,9 +65,9 @@ def takes_hosts(cause: Cause) -> bool:
 
 
 def check_causes(failures: Failures, mistakes: Mistakes) -> None:
-    """Note episodes without a length."""
+    """Note episodes without a length; a log has its own."""
     for cause in failures.causes:
-        if cause.is_episode and cause.lasts is None:
+        if cause.is_episode and cause.lasts is None and not isinstance(cause, Trace):
             mistakes.add(
                 ("failures", "causes"),
                 f"`lasts` of {cause.label} is missing; a cause of effect {cause.effect} is an episode with a length",

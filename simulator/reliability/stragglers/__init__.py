@@ -1,0 +1,1 @@
+"""What is done about hosts that slow everybody down: one file a policy."""
