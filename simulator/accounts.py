@@ -12,8 +12,9 @@ from simulator.intervals import Interval
 from simulator.machine.network import LinkLoad
 from simulator.results import STEP_PARTS, MemoryResult, ModelSize, StepResult
 from simulator.scenario.scenario import Scenario
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 from simulator.utilisation import utilisation
+from simulator.workload.capacity import dropped
 from simulator.workload.memory import MemoryEstimate
 from simulator.workload.parameters import active_parameters, total_parameters
 
@@ -59,9 +60,15 @@ def step_result(
         tflops_per_gpu_full=used.per_gpu["full"] / 1e12 if used else None,
         parts_s=ordered,
         p_slow_host=straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts).p_slow_host,
+        dropped_tokens=_dropped(scenario),
         waterfall=used.waterfall if used else (),
         links=tuple(_link(load, seconds) for load in _loads(scenario, built)) if built and played else (),
     )
+
+
+def _dropped(scenario: Scenario) -> Share:
+    experts = scenario.model.experts if scenario.model else None
+    return dropped(scenario.moe.imbalance, scenario.moe.capacity) if experts else 0.0
 
 
 def _loads(scenario: Scenario, built: Assembly) -> tuple[LinkLoad, ...]:

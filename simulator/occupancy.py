@@ -32,6 +32,7 @@ def occupancy(scenario: Scenario, spans: Sequence[Span]) -> tuple[tuple[Level, .
         scenario.training,
         scenario.data,
         scenario.microbatches,
+        scenario.moe.capacity,
     )
     dealt = chunks(scenario.model, scenario.stack, scenario.parallelism)
     played: dict[str, list[Span]] = defaultdict(list)

@@ -77,6 +77,8 @@ class MemoryResult:
     p_fits: float
     host_peak_bytes: float
     worst_stage: int
+    dropped_tokens: float = 0.0
+    """Share of visits to experts that found them full (`moe.capacity`)."""
     stages: tuple[dict[str, float], ...]
 
 

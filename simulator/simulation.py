@@ -173,6 +173,7 @@ def fits(scenario: Scenario) -> MemoryEstimate:
         capacity=gpu.memory,
         gpus_per_host=scenario.gpus_per_host,
         host_memory=scenario.cluster.host.memory,
+        expert_capacity=scenario.moe.capacity,
     )
 
 

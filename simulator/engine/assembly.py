@@ -172,6 +172,7 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         scenario.data,
         scenario.microbatches,
         scenario.moe.imbalance,
+        scenario.moe.capacity,
     )
     durations = Durations(
         scenario.cluster.host.gpu,

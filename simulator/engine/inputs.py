@@ -26,6 +26,8 @@ class Inputs:
     data: int
     microbatches: int
     imbalance: Number = 1.0
+    capacity: Number | None = None
+    """Most tokens of an expert over the mean."""
 
 
 @dataclass(frozen=True)

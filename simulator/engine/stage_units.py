@@ -82,6 +82,7 @@ class Units:
             inputs.training,
             attention_kernel(inputs.stack, durations.gpu, sinks=inputs.model.sinks),
             imbalance=inputs.imbalance,
+            capacity=inputs.capacity,
         )
         parallelism = inputs.parallelism
         self.ways = {
@@ -166,7 +167,8 @@ class Units:
         if stack.cuda_graphs or "host" in self.durations.without:
             return 0.0
         if experts:
-            return stack.cpu_layer_expert
+            padded = None if self.inputs.capacity is None else stack.cpu_layer_capacity
+            return stack.cpu_layer_expert if padded is None else padded
         return stack.cpu_layer_tensor if self.inputs.parallelism.tensor > 1 else stack.cpu_layer
 
     def _piece(self, program: Program, host: Seconds = 0.0) -> Piece:

@@ -55,6 +55,8 @@ def _speed(step: StepResult) -> tuple[Fact, ...]:
             note=f"{digits(step.tokens_per_s_per_gpu, 4)} a GPU",
         )
     ]
+    if step.dropped_tokens > 0:
+        facts.append(Fact(label="dropped", value=percent(step.dropped_tokens), note="of visits find their expert full"))
     if step.p_slow_host > 0:
         facts.append(Fact(label="slow host", value=chance(step.p_slow_host), note="chance that one is among the hosts"))
     return tuple(facts)

@@ -12,4 +12,4 @@ class Moe:
     imbalance: Number = 1.0
     """Tokens of the busiest expert rank over the mean; published speeds are measured with balanced routing."""
     capacity: Number | None = None
-    """Most tokens of an expert over the mean, the rest is dropped; nothing is dropped where left out."""
+    """Most tokens of an expert over the mean: experts are padded to it and drop the rest; none where left out."""

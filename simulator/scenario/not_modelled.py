@@ -9,7 +9,6 @@ from simulator.scenario.mistakes import Mistakes
 
 NOT_MODELLED: dict[str, str] = {
     "training.offload": "offloading of states and activations",
-    "moe.capacity": "dropping of tokens beyond an expert's capacity",
 }
 """Dotted key, or ``key=word``, and what it would need."""
 

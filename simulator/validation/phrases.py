@@ -52,7 +52,7 @@ PHRASES = (
     Phrase(r"optimizer offload|optimizer/activation offload", "training", {"offload": {"optimizer": "100%"}}),
     Phrase(r"activation offload", "training", {"offload": {"activations": "100%"}}),
     Phrase(r"forced?[- ]balance", "moe", {"imbalance": 1}),
-    Phrase(r"tokens are dropped", "moe", {"imbalance": 1}),
+    Phrase(r"tokens are dropped", "moe", {"imbalance": 1, "capacity": 1}),
     Phrase(r"\bw/o MTP\b", "model", {"mtp": 0}),
     Phrase(r"\bw/ MTP\b", "model", {"mtp": 1}),
 )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.units import Bytes
+from simulator.workload.capacity import rows as rows_to_experts
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Latent, Model
 from simulator.workload.stack import Stack
@@ -41,9 +42,13 @@ class Setting(NamedTuple):
     value: Bytes
     operand: Bytes
     """Bytes of a kept input of a matrix product."""
+    capacity: float | None = None
+    """Most tokens of an expert over the mean, to which it is padded."""
 
 
-def setting(model: Model, stack: Stack, parallelism: Parallelism, training: Training) -> Setting:
+def setting(
+    model: Model, stack: Stack, parallelism: Parallelism, training: Training, capacity: float | None = None
+) -> Setting:
     """Return what the activations of this run depend on."""
     kind = training.precision.kind
     value = VALUE.get(kind, 2.0)
@@ -57,6 +62,7 @@ def setting(model: Model, stack: Stack, parallelism: Parallelism, training: Trai
         keys=training.sequence_length,
         value=value,
         operand=QUANTIZED.get(kind, value) if stack.quantized_saves else value,
+        capacity=capacity,
     )
 
 
@@ -152,10 +158,10 @@ def _mlp(s: Setting, name: str, width: float, rows: float) -> dict[str, Bytes]:
 
 
 def _experts(s: Setting) -> dict[str, Bytes]:
-    """Return the terms of an expert MLP with tokens spread evenly over the experts."""
+    """Return the terms of an expert MLP with tokens spread evenly over the experts, or padded to their capacity."""
     model, experts = s.model, s.model.experts
     assert experts is not None
-    rows = scattered(s) * experts.active
+    rows = rows_to_experts(experts, scattered(s), s.capacity)
     gathered = rows * s.expert_tensor
     terms = {
         "router": ROUTER * experts.count * scattered(s),

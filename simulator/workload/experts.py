@@ -3,13 +3,15 @@
 Megatron-Core's token dispatchers: a rank routes the tokens it holds (scattered over the tensor axis under
 sequence parallelism), sends each to its experts over the expert axis, gathers over the expert-tensor axis,
 multiplies, and returns them. All counts are means times the imbalance, the load of the fullest rank over the
-mean; published throughput is measured with routing forced to balance.
+mean; published throughput is measured with routing forced to balance. With a capacity every expert has as many
+rows of every rank, padded or cut off, so that all ranks do the same whatever the imbalance.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.workload import capacity
 from simulator.workload.operations import Builder, Exchange, Gemm, Traffic
 
 if TYPE_CHECKING:
@@ -23,10 +25,9 @@ BIAS_KERNELS, BIAS_KERNELS_BACKWARD = 2, 5
 
 
 def _copies(layer: Layer) -> float:
-    """Rows a rank sends: each of its tokens once for every expert it goes to."""
-    experts = layer.model.experts
-    assert experts
-    return layer.shape.scattered * experts.active
+    """Rows a rank sends: each of its tokens once for every expert it goes to, or what its experts have room for."""
+    assert layer.model.experts
+    return capacity.rows(layer.model.experts, layer.shape.scattered, layer.shape.capacity)
 
 
 def _local(layer: Layer) -> int:
@@ -40,7 +41,7 @@ def _products(layer: Layer) -> tuple[Gemm, Gemm, float]:
     experts, parallelism = layer.model.experts, layer.shape.parallelism
     assert experts
     local = _local(layer)
-    rows = _copies(layer) * parallelism.expert_tensor * layer.shape.imbalance
+    rows = _copies(layer) * parallelism.expert_tensor * (layer.shape.imbalance if layer.shape.capacity is None else 1)
     width = experts.ffn / parallelism.expert_tensor
     gated = 2 if layer.model.gated else 1
     groups, count = (local, 1) if layer.shape.stack.grouped_gemm else (1, local)

@@ -58,12 +58,13 @@ def estimate(
     capacity: Bytes,
     gpus_per_host: int = 8,
     host_memory: Bytes | None = None,
+    expert_capacity: float | None = None,
 ) -> MemoryEstimate:
     """Return the peak of every stage, and whether the worst one fits in `usable` bytes and what is offloaded in a host.
 
     Where `host_memory` is not known, hosts are taken to have enough.
     """
-    case = Case(model, stack, parallelism, training, data, microbatches)
+    case = Case(model, stack, parallelism, training, data, microbatches, expert_capacity)
     contents = by_stage(case, chunks)
     moments = tuple(
         holdings(parallelism.schedule, stage, parallelism.pipeline, microbatches) for stage in range(len(contents))

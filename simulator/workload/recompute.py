@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from simulator.workload import capacity
 from simulator.workload.latent import products
 from simulator.workload.layer import Layer
 from simulator.workload.operations import Builder, Gemm, Program, Traffic
@@ -30,7 +31,7 @@ def recomputed(shape: Shape) -> Program:
                 if name.endswith("up"):
                     out.compute(name, product)
         if "moe_activation" in recompute.modules and shape.experts and layer.model.experts:
-            rows = shape.scattered * layer.model.experts.active
+            rows = capacity.rows(layer.model.experts, shape.scattered, shape.capacity)
             layer.activation(out, "expert activation", rows * layer.model.experts.ffn)
     elif recompute.kind == "selective" and shape.stack.selective == "attention":
         if shape.kernel in ("unfused", "eager", "sinks"):

@@ -23,6 +23,8 @@ class Shape:
     experts: bool = False
     window: int | None = None
     imbalance: float = 1.0
+    capacity: float | None = None
+    """Most tokens of an expert over the mean, to which it is padded."""
 
     @property
     def value_bytes(self) -> int:

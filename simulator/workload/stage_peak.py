@@ -49,7 +49,7 @@ def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) ->
 
 def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
     """Return the parts of a stage that stay all step long, in the order of the result."""
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training)
+    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stored, offload = state(case, held), case.training.offload
     return {
         "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
@@ -64,7 +64,7 @@ def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
 
 def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
     """Return the bytes that come and go on a stage."""
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training)
+    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stays = 1 - case.training.offload.activations if case.training.offload else 1.0
     return Sizes(
         kept=tuple(stays * kept(case, s, chunk, place) for place, chunk in enumerate(held)),
@@ -184,7 +184,7 @@ def offloaded(case: Case, held: tuple[Content, ...]) -> Bytes:
     offload = case.training.offload
     if offload is None or offload.to != "cpu":
         return 0.0
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training)
+    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stored = state(case, held)
     flight = sum(kept(case, s, chunk, place) for place, chunk in enumerate(held))
     return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight

@@ -29,6 +29,8 @@ class Case(NamedTuple):
     training: Training
     data: int
     microbatches: int
+    capacity: float | None = None
+    """Most tokens of an expert over the mean (`moe.capacity`)."""
 
 
 class Content(NamedTuple):
