@@ -72,7 +72,7 @@ def _dropped(scenario: Scenario) -> Share:
 
 
 def _loads(scenario: Scenario, built: Assembly) -> tuple[LinkLoad, ...]:
-    return network_of(scenario.cluster).loads(carried(built))
+    return network_of(scenario.cluster).loads(tuple(carried(built).values()))
 
 
 def _link(load: LinkLoad, seconds: Seconds) -> dict[str, float | str]:

@@ -46,6 +46,23 @@ class ModelSize:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TransferResult:
+    """What an axis sends in a step over the links that limit it."""
+
+    part: str
+    """The part of the step that it is."""
+    links: str
+    """The class of links that limits it."""
+    bytes: float
+    """Of one GPU, through its share of those links."""
+    exposed_s: float
+    bandwidth_bytes_per_s: float
+    """Of that share now."""
+    hidden_at_bytes_per_s: float | None
+    """The bandwidth from which it costs the step less than 1%, latency apart; None where 64 times as much does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepResult:
     time_s: float
     time_low_s: float
@@ -63,7 +80,9 @@ class StepResult:
     waterfall: tuple[tuple[str, float], ...] = ()
     """From peak to delivered FLOP/s of one GPU, each step what one cause takes away, last what is left (FLOP/s)."""
     links: tuple[dict[str, Any], ...] = ()
-    """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes."""
+    """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes, mean_bytes."""
+    transfers: tuple[TransferResult, ...] = ()
+    """What each axis sends, and the bandwidth that would hide it; worked out by ``foretrain run``."""
 
 
 @dataclass(frozen=True, kw_only=True)

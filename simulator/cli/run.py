@@ -43,7 +43,8 @@ def command(
     """Simulate a training run and say what it will do.
 
     Prints the verdict (does it fit?), the step with its parts, MFU and HFU, the
-    memory of the worst stage, P10/P50/P90 of the days, goodput and where the
+    memory of the worst stage, how busy links are and what bandwidth would hide
+    each transfer, P10/P50/P90 of the days, goodput and where the
     time went, GPU-hours, dollars and energy. Exits 1 when the answer is no.
 
     Examples:
@@ -56,11 +57,13 @@ def command(
     from simulator.report.threshold import misses
     from simulator.scenario import read
     from simulator.simulation import simulate
+    from simulator.studies.transfers import transfers
 
     changes = [*(overrides or ()), *_given("runs", runs), *_given("seed", seed)]
     asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
         result = simulate(asked)
+        result = replace(result, step=replace(result.step, transfers=transfers(asked, result)))
     if result.verdict in ("oom", "tight"):
         from simulator.studies.advice import advise
 

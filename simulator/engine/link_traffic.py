@@ -6,48 +6,76 @@ from collections import Counter
 from collections.abc import Iterator
 
 from simulator.engine.assembly import Assembly
-from simulator.engine.stage_units import kinds_of
+from simulator.engine.stage_units import Unit, kinds_of
 from simulator.machine import collectives
 from simulator.machine.network import Carried
+from simulator.units import Bytes, Number
 from simulator.workload import ends, layer, recompute
 from simulator.workload.operations import Exchange, Program
 
+Sent = Iterator[tuple[Exchange, Number]]
+"""Exchanges, and how often the stages together do each in a step."""
 
-def carried(assembly: Assembly) -> tuple[Carried, ...]:
-    """Return what a group of each axis sends in a step, the mean over the stages."""
-    inputs, channels = assembly.inputs, assembly.durations.channels
-    work = assembly.step()
-    sums: dict[str, float] = {}
+
+def carried(assembly: Assembly) -> dict[str, Carried]:
+    """Return what a group of each axis sends in a step, the mean over the stages; axes that send nothing left out."""
+    channels, algorithm = assembly.durations.channels, assembly.durations.algorithm
+    wires: dict[str, Bytes] = {}
+    ups: dict[str, Bytes] = {}
+    for exchange, times in _all(assembly):
+        axis, channel = exchange.axis, channels[exchange.axis]
+        nbytes = exchange.to_hosts(channel.hosts)
+        wire = collectives.wire_bytes(exchange.operation, nbytes, channel, algorithm)
+        up = collectives.scale_up_bytes(exchange.operation, exchange.nbytes, channel, algorithm)
+        wires[axis] = wires.get(axis, 0.0) + times * wire
+        ups[axis] = ups.get(axis, 0.0) + times * up
+    stages = assembly.inputs.parallelism.pipeline
+    return {
+        axis: Carried(channels[axis], nbytes / stages, "exchange" if axis == "expert" else "ring", ups[axis] / stages)
+        for axis, nbytes in wires.items()
+        if (nbytes > 0 or ups[axis] > 0) and channels[axis].ranks > 1
+    }
+
+
+def _all(assembly: Assembly) -> Sent:
+    microbatches = assembly.inputs.microbatches
     for program, count in _programs(assembly):
         for operation in program:
             if isinstance(operation.work, Exchange):
-                axis = operation.work.axis
-                sent = operation.share * count * inputs.microbatches * _wire(assembly, operation.work)
-                sums[axis] = sums.get(axis, 0.0) + sent
-    rounds = -(-inputs.microbatches // work.schedule.round_size(work.stages, work.microbatches))
-    for part in work.chunks:
-        reduced = rounds if work.reduce_each_round else 1
-        sums["shard"] = sums.get("shard", 0.0) + part.gather.nbytes + reduced * part.reduce.nbytes
-    if assembly.data.sharded:
-        sums["shard"] = inputs.microbatches * _gathered(assembly)
-    sums["pipeline"] = 2 * (len(work.chunks) - 1) * inputs.microbatches * work.send.nbytes
-    return tuple(
-        Carried(channels[axis], nbytes / work.stages, "exchange" if axis == "expert" else "ring")
-        for axis, nbytes in sums.items()
-        if nbytes > 0 and channels[axis].ranks > 1
-    )
-
-
-def _gathered(assembly: Assembly) -> float:
-    """Return the bytes of a microbatch under parameter sharding: weights twice, gradients once."""
-    data, sent = assembly.data, 0.0
+                yield operation.work, operation.share * count * microbatches
+    yield from _between_stages(assembly)
     for part in assembly.chunks:
         for unit in assembly.held(part):
-            nbytes = unit.count * unit.dense
-            gather = _wire(assembly, Exchange("shard", "all_gather", nbytes * data.weight))
-            reduce = _wire(assembly, Exchange("shard", "reduce_scatter", nbytes * data.gradient))
-            sent += (1 if assembly.inputs.stack.keep_unsharded else 2) * gather + reduce
-    return sent
+            yield from _of_weights(assembly, unit)
+
+
+def _between_stages(assembly: Assembly) -> Sent:
+    """Yield what stages hand on, forward and back; receivers that need the whole gather it from tensor ranks."""
+    parallelism, residual = assembly.inputs.parallelism, assembly.units.shape.residual_bytes
+    after = zip(assembly.chunks, assembly.chunks[1:], strict=False)
+    times = 2 * assembly.inputs.microbatches * sum(one.stage != other.stage for one, other in after)
+    yield Exchange("pipeline", "send", residual / parallelism.tensor), times
+    if not parallelism.sequence:
+        yield Exchange("tensor", "all_gather", residual), times
+
+
+def _of_weights(assembly: Assembly, unit: Unit) -> Sent:
+    """Yield gradients and weights of a unit: once a step, in rounds, or in every microbatch where sharded."""
+    data, inputs = assembly.data, assembly.inputs
+    scattered = data.level != "none"
+    gathered, reduced = float(scattered), 1.0
+    if data.sharded:
+        reduced = inputs.microbatches
+        gathered = reduced * (1 if inputs.stack.keep_unsharded else 2)
+    elif inputs.stack.reduce_each_round and data.level == "gradients":
+        schedule = inputs.parallelism.schedule
+        reduced = -(-inputs.microbatches // schedule.round_size(inputs.parallelism.pipeline, inputs.microbatches))
+    operation = "reduce_scatter" if scattered else "all_reduce"
+    for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data")):
+        yield Exchange(axis, operation, unit.count * count * data.gradient), reduced
+        yield Exchange(axis, "all_gather", unit.count * count * data.weight), gathered
+    shares = assembly.durations.channels["shard"].ranks if scattered else 1
+    yield Exchange("replicate", "all_reduce", unit.count * unit.dense * data.gradient / shares), reduced
 
 
 def _programs(assembly: Assembly) -> Iterator[tuple[Program, int]]:
@@ -59,9 +87,3 @@ def _programs(assembly: Assembly) -> Iterator[tuple[Program, int]]:
             yield program, count
     for end in (ends.embedding_forward, ends.embedding_backward, ends.head_forward, ends.head_backward):
         yield end(units.shape), 1
-
-
-def _wire(assembly: Assembly, exchange: Exchange) -> float:
-    durations = assembly.durations
-    channel = durations.channels[exchange.axis]
-    return collectives.wire_bytes(exchange.operation, exchange.nbytes, channel, durations.algorithm)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from simulator.explorer.levers import Lever, levers
-from simulator.results import Advice, Result
+from simulator.results import Advice, Result, TransferResult
 from simulator.studies.point import Base
 
 
@@ -31,7 +31,17 @@ def better(base: Base) -> tuple[tuple[Lever, ...], tuple[Advice, ...]]:
 
 def told(base: Base) -> Result:
     """Return all that ``foretrain run`` says."""
-    return replace(whole(base), advice=better(base)[1])
+    result = whole(base)
+    step = replace(result.step, transfers=transfers(base))
+    return replace(result, step=step, advice=better(base)[1])
+
+
+@lru_cache(maxsize=16)
+def transfers(base: Base) -> tuple[TransferResult, ...]:
+    """Return what each axis sends, and the bandwidth that would hide it."""
+    from simulator.studies import transfers as question
+
+    return question.transfers(base.read(), whole(base))
 
 
 def picture(name: str, base: Base, *, result: Result | None = None) -> str:

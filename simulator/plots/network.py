@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.plots import colours
@@ -26,6 +27,8 @@ WORDS = {
     "global": "group to group",
     "torus": "neighbour to neighbour",
 }
+UNEVEN = 1.05
+"""Peak over mean load of a class from which the mean is told too."""
 DRAWN = (8, 4, 3, 2)
 """Hosts, leaves, spines, cores that stand for all of them."""
 
@@ -104,7 +107,10 @@ def _legend(axes: Axes, height: float, link: dict[str, Any], words: str) -> None
     axes.text(left, height - 0.01, counted, va="center", fontsize=9)
     axes.add_patch(Rectangle((left, height - 0.2), 3.0, 0.09, color=colours.FAINT))
     axes.add_patch(Rectangle((left, height - 0.2), 3.0 * busy, 0.09, color=_load(busy)))
-    axes.text(left + 3.15, height - 0.155, f"busy {percent(link['busy_share'])}", va="center", fontsize=9)
+    said = f"busy {percent(link['busy_share'])}"
+    if uneven(link):
+        said += f", mean {percent(mean(link))}"
+    axes.text(left + 3.15, height - 0.155, said, va="center", fontsize=9)
 
 
 def _stroke(link: dict[str, Any]) -> dict[str, Any]:
@@ -123,6 +129,22 @@ def _switch(link: dict[str, Any], following: str) -> str:
     if link["name"] == "nic" and following:
         return "leaf" if following == "leaf" else "router"
     return ABOVE.get(link["name"], link["name"])
+
+
+def uneven(link: dict[str, Any]) -> bool:
+    """Tell whether the busiest link of a class carries visibly more than the others."""
+    return bool(link["bytes"] > UNEVEN * link["mean_bytes"] > 0)
+
+
+def mean(link: dict[str, Any]) -> float:
+    """Return the share of the step that links of a class are busy in the mean."""
+    return float(link["busy_share"] * link["mean_bytes"] / link["bytes"]) if link["bytes"] else 0.0
+
+
+def words(links: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what each class of links joins."""
+    names = [link["name"] for link in links]
+    return [_words(link, following) for link, following in zip(links, [*names[1:], ""], strict=True)]
 
 
 def _words(link: dict[str, Any], following: str) -> str:

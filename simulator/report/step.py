@@ -26,7 +26,7 @@ def section(result: Result) -> Section:
             if step.parts_s.get(part, 0.0) > 0
         ),
         facts=(*_utilization(result), *_speed(step)),
-        pictures=("waterfall", "pipeline", "network"),
+        pictures=("waterfall", "pipeline"),
     )
 
 

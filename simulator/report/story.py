@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator import readable
-from simulator.report import cost, memory, run, step
+from simulator.report import cost, memory, network, run, step
 from simulator.report.section import Fact, Section
 from simulator.results import Result
 
@@ -15,6 +15,7 @@ def sections(result: Result) -> tuple[Section, ...]:
     """Return the sections that have something to say."""
     told = (
         step.section(result),
+        network.section(result),
         memory.section(result),
         run.section(result),
         run.interruptions(result),

@@ -59,6 +59,12 @@ class Exchange(NamedTuple):
     fanout: int = 1
     """Experts a token is sent to, in a dispatch that sends it once to each host (fused dispatchers)."""
 
+    def to_hosts(self, hosts: int) -> float:
+        """Return the bytes between so many hosts: one that holds several of a token's experts gets the token once."""
+        if self.fanout <= 1 or hosts <= 1:
+            return self.nbytes
+        return self.nbytes * hosts * (1 - (1 - 1 / hosts) ** self.fanout) / self.fanout
+
 
 Work = Gemm | Core | Traffic | Exchange
 

@@ -17,6 +17,7 @@ from simulator.results import (
     RunResult,
     Span,
     StepResult,
+    TransferResult,
 )
 
 STAGES, CHUNKS, MICROBATCHES = 16, 8, 16
@@ -155,11 +156,40 @@ def _step() -> StepResult:
             ("delivered", 400.0e12),
         ),
         links=(
-            {"name": "scale-up", "count": 16384, "bandwidth_bytes_per_s": 450e9, "busy_share": 0.17, "bytes": 4.9e11},
-            {"name": "nic", "count": 16384, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.09, "bytes": 2.9e10},
-            {"name": "leaf", "count": 16384, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.12, "bytes": 3.9e10},
-            {"name": "spine", "count": 2341, "bandwidth_bytes_per_s": 50e9, "busy_share": 0.61, "bytes": 2.0e11},
+            _links("scale-up", 16384, 450e9, 0.17, 4.9e11, 4.9e11),
+            _links("nic", 16384, 50e9, 0.09, 2.9e10, 2.9e10),
+            _links("leaf", 16384, 50e9, 0.12, 3.9e10, 3.1e10),
+            _links("spine", 2341, 50e9, 0.61, 2.0e11, 2.0e11),
         ),
+        transfers=(
+            _transfer("tensor", "scale-up", 4.9e11, 0.9, 450e9, None),
+            _transfer("pipeline", "nic", 8.5e9, 0.02, 50e9, 166e9),
+            _transfer("data", "spine", 1.9e10, 0.04, 50e9, 40e9),
+        ),
+    )
+
+
+def _links(name: str, count: int, bandwidth: float, busy: float, peak: float, mean: float) -> dict[str, object]:
+    return {
+        "name": name,
+        "count": count,
+        "bandwidth_bytes_per_s": bandwidth,
+        "busy_share": busy,
+        "bytes": peak,
+        "mean_bytes": mean,
+    }
+
+
+def _transfer(
+    part: str, links: str, nbytes: float, exposed: float, bandwidth: float, hidden: float | None
+) -> TransferResult:
+    return TransferResult(
+        part=part,
+        links=links,
+        bytes=nbytes,
+        exposed_s=exposed,
+        bandwidth_bytes_per_s=bandwidth,
+        hidden_at_bytes_per_s=hidden,
     )
 
 

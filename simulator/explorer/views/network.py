@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from simulator.explorer import drawn
-from simulator.readable import percent, prefixed, rate
+from simulator.explorer import answers, drawn
+from simulator.plots.network import mean
+from simulator.readable import duration, percent, prefixed, rate
 from simulator.results import Result
 from simulator.studies.point import Base
 
@@ -24,7 +25,21 @@ def show(base: Base, result: Result) -> None:
             "number": prefixed(link["count"]),
             "bandwidth": rate(link["bandwidth_bytes_per_s"]),
             "busy": percent(link["busy_share"]),
+            "mean": percent(mean(link)),
         }
         for link in result.step.links
     ]
     st.table(rows, border="horizontal", hide_index=True)
+    sent = [
+        {
+            "part": one.part,
+            "over": one.links,
+            "exposed": duration(one.exposed_s),
+            "a GPU has": rate(one.bandwidth_bytes_per_s),
+            "hidden from": rate(one.hidden_at_bytes_per_s) if one.hidden_at_bytes_per_s else "no bandwidth",
+        }
+        for one in answers.transfers(base)
+    ]
+    if sent:
+        st.caption("What each part sends, and the bandwidth of a GPU's share from which more saves less than 1%.")
+        st.table(sent, border="horizontal", hide_index=True)

@@ -1,0 +1,115 @@
+"""How fast links must be for what an axis sends to hide behind compute.
+
+The step is timed again with the links of one axis faster or slower. Transfers are hidden at the bandwidth from which
+the step is within 1% of the one with endless bandwidth; latency is left either way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+
+from simulator.engine import pipeline
+from simulator.engine.assembly import Assembly
+from simulator.engine.link_traffic import carried
+from simulator.machine.channel import Channel
+from simulator.machine.network import Carried
+from simulator.units import Bytes, BytesPerSecond, Number, Seconds, Share
+
+AXES = {
+    "tensor": ("tensor",),
+    "context": ("context",),
+    "expert": ("expert", "expert_tensor"),
+    "pipeline": ("pipeline",),
+    "data": ("shard", "replicate", "expert_data"),
+}
+"""Parts of a step, and the axes whose transfers they are."""
+TOLERANCE: Share = 0.01
+MOST: Number = 64.0
+"""Bandwidth is tried up to so many times what it is, and down to as much less."""
+ENDLESS: Number = 1e6
+PRECISION: Number = 1.05
+LARGEST = 20_000
+"""Tasks of a step beyond which it is not timed again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hiding:
+    """What an axis sends, and what it would take to hide it."""
+
+    part: str
+    links: str
+    """The class of links that limits it."""
+    nbytes: Bytes
+    """Of one GPU in a step, through its share of those links."""
+    bandwidth: BytesPerSecond
+    """Of that share now, shared with the groups that run at once."""
+    hidden_at: BytesPerSecond | None = None
+    """None where 64 times the bandwidth does not hide it, or nobody tried."""
+
+
+def hiding(assembly: Assembly) -> tuple[Hiding, ...]:
+    """Return what each axis would need, in the order of the parts of a step."""
+    sent = carried(assembly)
+    step = assembly.step()
+    small = 2 * step.microbatches * len(step.chunks) <= LARGEST
+    found = []
+    for part, axes in AXES.items():
+        those = {axis: sent[axis] for axis in axes if axis in sent}
+        if those:
+            found.append(_hiding(part, those, _needed(assembly, those) if small else None))
+    return tuple(found)
+
+
+def _hiding(part: str, sent: Mapping[str, Carried], needed: Number | None) -> Hiding:
+    most = max(sent.values(), key=lambda one: one.nbytes)
+    channel = most.channel
+    width = channel.scale_up_bandwidth
+    if not channel.inside_host:
+        width = channel.scale_out_bandwidth / channel.ranks_per_host
+        if most.pattern == "exchange":
+            width = channel.exchange_bandwidth / channel.ranks_per_host
+    return Hiding(
+        part=part,
+        links=channel.bottleneck,
+        nbytes=most.nbytes,
+        bandwidth=width,
+        hidden_at=None if needed is None else needed * width,
+    )
+
+
+def _needed(assembly: Assembly, axes: Collection[str]) -> Number | None:
+    """Return the factor on the bandwidth from which the step is as good as with endless bandwidth."""
+    enough = (1 + TOLERANCE) * _seconds(assembly, axes, ENDLESS)
+    low, high = (1 / MOST, 1.0) if _seconds(assembly, axes, 1.0) <= enough else (1.0, MOST)
+    if high == MOST and _seconds(assembly, axes, high) > enough:
+        return None
+    while high / low > PRECISION:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _seconds(assembly, axes, middle) <= enough else (middle, high)
+    return high
+
+
+def _seconds(assembly: Assembly, axes: Collection[str], factor: Number) -> Seconds:
+    """Return the step with the links of some axes so many times as fast."""
+    durations = copy(assembly.durations)
+    durations.channels = {
+        name: faster(channel, factor) if name in axes else channel
+        for name, channel in assembly.durations.channels.items()
+    }
+    durations._known = {}
+    return pipeline.time(Assembly(assembly.inputs, durations).step()).seconds
+
+
+def faster(channel: Channel, factor: Number) -> Channel:
+    """Return the channel with the links that it is named after so many times as fast."""
+    if channel.inside_host:
+        pair = None if channel.scale_up_pair is None else factor * channel.scale_up_pair
+        return replace(channel, scale_up_bandwidth=factor * channel.scale_up_bandwidth, scale_up_pair=pair)
+    return replace(
+        channel,
+        scale_out_bandwidth=factor * channel.scale_out_bandwidth,
+        exchange_bandwidth=factor * channel.exchange_bandwidth,
+    )

@@ -1,0 +1,64 @@
+"""The section on the network: how busy each class of links is, and what bandwidth would hide what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.plots import colours
+from simulator.plots import network as picture
+from simulator.readable import duration, percent, prefixed, rate
+from simulator.report.section import Fact, Part, Section
+from simulator.results import Result, TransferResult
+
+SAME = 1.1
+"""Bandwidths closer than that are called the same."""
+
+
+def section(result: Result) -> Section | None:
+    links = result.step.links
+    if not links:
+        return None
+    joined = {link["name"]: words.partition(",")[0] for link, words in zip(links, picture.words(links), strict=True)}
+    busiest = max(links, key=lambda link: link["busy_share"])
+    return Section(
+        name="network",
+        title="Network",
+        answer=f"the busiest links, {joined[busiest['name']]}, are busy {percent(busiest['busy_share'])} of the step",
+        parts=tuple(
+            Part(
+                label=f"{joined[link['name']]}, {rate(link['bandwidth_bytes_per_s'])}",
+                value=prefixed(link["bytes"], "B"),
+                share=link["busy_share"],
+                colour=colours.ORANGE,
+            )
+            for link in links
+        ),
+        facts=(*_means(links, joined), *(_transfer(one, joined) for one in result.step.transfers)),
+        pictures=("network",),
+    )
+
+
+def _means(links: tuple[dict[str, Any], ...], joined: Mapping[str, str]) -> Iterator[Fact]:
+    """Yield the mean load of classes whose links are not alike."""
+    for link in links:
+        if picture.uneven(link):
+            yield Fact(
+                label="mean", value=percent(picture.mean(link)), note=f"of the step, links {joined[link['name']]}"
+            )
+
+
+def _transfer(one: TransferResult, joined: Mapping[str, str]) -> Fact:
+    exposed = f"{duration(one.exposed_s)} exposed" if one.exposed_s > 0 else "hidden"
+    sent = f"{prefixed(one.bytes, 'B')} a GPU, {joined.get(one.links, one.links)}, at {rate(one.bandwidth_bytes_per_s)}"
+    return Fact(label=one.part, value=exposed, note=f"{sent}; {_hidden(one)}")
+
+
+def _hidden(one: TransferResult) -> str:
+    """Return the bandwidth that would hide it."""
+    now, needed = one.bandwidth_bytes_per_s, one.hidden_at_bytes_per_s
+    if needed is None:
+        return "no bandwidth hides it"
+    if needed > SAME * now:
+        return f"{rate(needed)} would hide it"
+    return f"{rate(needed)} would do, for more saves less than 1%"
