@@ -35,12 +35,13 @@ def cost(
     *,
     gpus: int,
     gpu_hour: DollarsPerHour,
+    spare_gpus: int = 0,
     energy: Joules,
     electricity: DollarsPerKilowattHour = 0.0,
     pue: Number = 1.0,
     carbon: KilogramsPerKilowattHour = 0.0,
 ) -> CostResult:
-    """Return the cost of keeping `gpus` rented for `wall_clock` seconds.
+    """Return the cost of keeping `gpus` rented for `wall_clock` seconds, `spare_gpus` of which stand by.
 
     `energy` is what the machines draw in the mean run; the building draws `pue` times as much. `electricity` is what
     the tenant pays beside the rent, nothing where the rent includes it.
@@ -54,4 +55,10 @@ def cost(
             for name in ("mean", "p10", "p50", "p90")
         }
     )
-    return CostResult(gpu_hours=hours, dollars=dollars, energy_j=energy * pue, co2_kg=drawn * carbon)
+    return CostResult(
+        gpu_hours=hours,
+        dollars=dollars,
+        energy_j=energy * pue,
+        co2_kg=drawn * carbon,
+        spares_dollars=spare_gpus / gpus * hours.mean * gpu_hour,
+    )

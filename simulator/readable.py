@@ -13,6 +13,8 @@ from simulator.units import Bytes, BytesPerSecond, Dollars, FlopsPerSecond, Joul
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": MINUTE, "h": HOUR, "days": DAY}
+NO_PROGRESS = "failures undo the work faster than it is done"
+"""Why a run never ends: recoveries longer than the time between failures, no saves, or none kept that is old enough."""
 CONVENTIONS = {
     "6n": "6N a token",
     "causal": "6N + causal attention",

@@ -132,6 +132,8 @@ class CostResult:
     dollars: Distribution
     energy_j: float
     co2_kg: float
+    spares_dollars: float = 0.0
+    """Rent of the hosts that stand by, in the mean run."""
 
 
 class Level(NamedTuple):

@@ -87,6 +87,7 @@ def simulate(scenario: Scenario) -> Result:
         happened.wall_clock_s,
         gpus=rented * scenario.gpus_per_host,
         gpu_hour=prices.gpu_hour,
+        spare_gpus=(scenario.cluster.spares or 0) * scenario.gpus_per_host,
         energy=energy(scenario, happened, parts),
         electricity=prices.electricity,
         pue=prices.pue,

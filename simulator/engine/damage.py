@@ -50,6 +50,8 @@ class Damage:
         self._repeat = failures.repeat
         self._within = failures.repeat_within
         self._again = coin(lambda: stream("repeat"))
+        self._misdiagnosed = recovery.misdiagnosed
+        self._blame = coin(lambda: stream("misdiagnosed"))
         self._suspects = (
             Suspects(hosts, failures.lemons, failures.evict_after, coin(lambda: stream("hosts")))
             if failures.lemons or failures.evict_after
@@ -74,6 +76,8 @@ class Damage:
         cause = self.causes[number]
         if self._repeat and cause.on_host and next(self._again) < self._repeat:
             queue.add(Incident(clock + next(self._again) * self._within, number, incident.host))
+        if self._misdiagnosed and cause.on_host and next(self._blame) < self._misdiagnosed:
+            queue.add(Incident(clock + next(self._blame) * self._within, number, incident.host))
         hosts = self._takes[number]
         if not hosts or (cause.drains < 1 and next(self._drain) >= cause.drains):
             return 0

@@ -217,6 +217,8 @@ def _check(run: RunInput) -> None:
     mistakes = []
     if run.recovery.fails >= 1:
         mistakes.append("recovery.fails: a restart that always fails never comes up; give less than 100%")
+    if run.recovery.misdiagnosed >= 1:
+        mistakes.append("recovery.misdiagnosed: give less than 100%, or a sick host is never found")
     if run.failures.repeat >= 1:
         mistakes.append("failures.repeat: give less than 100%, or every failure follows from another")
     if run.failures.evict_after is not None and run.failures.evict_after < 1:

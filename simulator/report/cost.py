@@ -22,10 +22,16 @@ def section(result: Result) -> Section | None:
                 note=f"P10/P50/P90 {spread(cost.gpu_hours, prefixed)}",
             ),
             Fact(label="dollars", value=dollars(cost.dollars.mean), note=_unit_price(result)),
+            *_spares(result),
             Fact(label="energy", value=energy(cost.energy_j)),
             Fact(label="CO2", value=mass(cost.co2_kg)),
         ),
     )
+
+
+def _spares(result: Result) -> tuple[Fact, ...]:
+    idle = result.cost.spares_dollars
+    return (Fact(label="of it spares", value=dollars(idle), note="rented to stand by"),) if idle > 0 else ()
 
 
 def _unit_price(result: Result) -> str:

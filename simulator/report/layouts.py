@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.plots.pareto import name_of
-from simulator.readable import dollars, duration, duration_like, memory, percent
+from simulator.readable import NO_PROGRESS, dollars, duration, duration_like, memory, percent
 from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.results import Result
@@ -86,7 +86,7 @@ def _run(best: dict[str, Any], result: Result) -> str:
     step = f"Simulated: {duration(result.step.time_s)} a step"
     step += f" ({off:+.1%} for links that several axes share)" if abs(off) >= 0.0005 else ""
     if not run.progress:
-        return f"{step}; the run makes no progress, failures come faster than it recovers."
+        return f"{step}; the run makes no progress, {NO_PROGRESS}."
     days = f"{duration(run.wall_clock_s.p50)} (P90 {duration(run.wall_clock_s.p90)})"
     said = f"{step}; {days}, goodput {percent(run.goodput.mean)}, {dollars(result.cost.dollars.p50)}"
     return textwrap.fill(said, 79, subsequent_indent="  ")

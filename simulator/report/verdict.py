@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.readable import convention, dollars, duration, percent, prefixed
+from simulator.readable import NO_PROGRESS, convention, dollars, duration, percent, prefixed
 from simulator.report.fit import WORDS, need
 from simulator.report.section import Fact
 from simulator.results import Result
@@ -11,7 +11,7 @@ from simulator.results import Result
 def verdict(result: Result) -> tuple[str, str]:
     """Return the verdict in a word or two, and the sentence that follows it."""
     if not result.run.progress:
-        return "No progress", "recovery takes longer than the time between failures"
+        return "No progress", NO_PROGRESS
     if result.verdict is None or result.memory is None:
         return "Not checked", "the step is given, so the memory is not computed"
     return WORDS[result.verdict], need(result.memory, result.verdict)

@@ -36,6 +36,7 @@ def warnings(scenario: Scenario) -> Iterator[str]:
             f"if it is a host's, write {render(round(scenario.prices.gpu_hour / host.gpus, 2), '$')}"
         )
     yield from _batch(scenario)
+    yield from _save(scenario)
     for cause in scenario.failures.causes:
         yield from _cause(cause, scenario)
 
@@ -84,6 +85,12 @@ def _batch(scenario: Scenario) -> Iterator[str]:
         )
     if training.tokens is not None and training.tokens < step and training.step_time is None:
         yield f"training.tokens: {training.tokens:,} are less than one step of {step:,}"
+
+
+def _save(scenario: Scenario) -> Iterator[str]:
+    saves, free = scenario.checkpoint, scenario.checkpoint.stall is None and scenario.checkpoint.bytes is None
+    if scenario.model is None and scenario.failures.causes and saves.saves and free and not saves.tiers:
+        yield "checkpoint: a save costs nothing, for without a model its size is not known; give `stall` or `bytes`"
 
 
 def _cause(cause: Cause, scenario: Scenario) -> Iterator[str]:

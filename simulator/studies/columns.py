@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.readable import NO_PROGRESS
 from simulator.results import CostResult, Distribution, Result, RunResult, StepResult
 
 INFEASIBLE = "infeasible"
@@ -124,7 +125,7 @@ def reason(result: Result) -> str | None:
     """Return why the answer is no, in one line."""
     if result.verdict == "oom" and result.memory is not None:
         return too_large(result.memory.peak_bytes, result.memory.usable_bytes, result.memory.worst_stage)
-    return None if result.run.progress else "no progress: recovery takes longer than the time between failures"
+    return None if result.run.progress else f"no progress: {NO_PROGRESS}"
 
 
 def too_large(peak: float, usable: float, stage: int) -> str:

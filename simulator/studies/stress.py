@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from simulator.errors import ScenarioError
+from simulator.readable import NO_PROGRESS
 from simulator.scenario import Scenario
 from simulator.studies import columns
 from simulator.studies.point import UNKNOWN, Base
@@ -108,7 +109,7 @@ def _row(trial: Trial, best: Trial | None, objective: str) -> Row:
             | columns.of_cost(bill)
         )
         if not trial.progress:
-            row["reason"] = "no progress: recovery takes longer than the time between failures"
+            row["reason"] = f"no progress: {NO_PROGRESS}"
     row |= {
         "runs": len(trial.outcomes),
         "best": trial is best,

@@ -1,7 +1,7 @@
 """What an uncertain input is worth: each one low and high, all others as they are.
 
 The ranges are how far such inputs usually are from what one believes: a tenth for the rate of kernels, half and double
-for what a network or a storage gives under load and for failure rates, a fifth for prices.
+for what a network or a storage gives under load, for failure rates and restarts, a fifth for prices.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ def failure_rate(scenario: Scenario, times: Number) -> Scenario:
     return replace(scenario, failures=replace(scenario.failures, scale=scenario.failures.scale * times))
 
 
+def restart_time(scenario: Scenario, times: Number) -> Scenario:
+    """Longer restarts, with all their phases."""
+    return replace(scenario, recovery=scenario.recovery.with_restarts(times))
+
+
 def storage(scenario: Scenario, times: Number) -> Scenario:
     """Faster writes and reads of checkpoints, where their times follow from the storage."""
     found = scenario.cluster.storage
@@ -62,6 +67,7 @@ INPUTS: dict[str, Input] = {
     "kernel efficiency": Input(kernel_efficiency, 0.9, 1.1),
     "network bandwidth": Input(network, 0.5, 2.0),
     "failure rate": Input(failure_rate, 0.5, 2.0),
+    "restart time": Input(restart_time, 0.5, 2.0),
     "storage bandwidth": Input(storage, 0.5, 2.0),
     "price of a GPU-hour": Input(price, 0.8, 1.2),
 }

@@ -90,6 +90,7 @@ class Trial:
             happened.wall_clock_s,
             gpus=rented * scenario.gpus_per_host,
             gpu_hour=prices.gpu_hour,
+            spare_gpus=(scenario.cluster.spares or 0) * scenario.gpus_per_host,
             energy=energy(scenario, happened, self.work.step.parts_s),
             electricity=prices.electricity,
             pue=prices.pue,

@@ -104,6 +104,15 @@ def test_repeats_come_soon_and_leave_the_count_alone():
     assert count(0.3) == pytest.approx(count(0.0), rel=0.02)
 
 
+def test_a_sick_host_that_is_not_found_fails_again():
+    def count(misdiagnosed: float) -> float:
+        recovery = restart(misdiagnosed=misdiagnosed)
+        run = run_of(300 * DAY, host_failures(300 * DAY), hosts=512, checkpoint=saves(1.0, 0.0), recovery=recovery)
+        return mean(outcome.unexpected for outcome in simulate(run, 1, 20))
+
+    assert count(0.2) == pytest.approx(count(0.0) / 0.8, rel=0.02)
+
+
 HOPELESS = [
     run_of(DAY, job_failures(60.0), exposure="wall", checkpoint=saves(10.0, 1.0), recovery=restart(600.0, 1800.0)),
     run_of(DAY, job_failures(60.0), checkpoint=saves(600.0, 10.0)),

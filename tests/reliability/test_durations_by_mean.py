@@ -44,6 +44,13 @@ def test_the_share_that_is_longer_is_that_of_the_draws(duration: Duration, time:
     assert duration.longer_than(time) == pytest.approx((draws > time).mean(), abs=0.005)
 
 
+@pytest.mark.parametrize("duration", EXAMPLES, ids=lambda duration: duration.kind)
+def test_a_scaled_duration_has_its_shape_at_another_length(duration: Duration):
+    draws, scaled = (one.sample(stream(1, "duration"), 1000) for one in (duration, duration.scaled(2.5)))
+    assert scaled == pytest.approx(2.5 * draws)
+    assert duration.scaled(2.5).expected() == pytest.approx(2.5 * duration.expected())
+
+
 def test_a_lognormal_has_its_coefficient_of_variation():
     draws = LognormalDuration(mean=480.0, cv=0.5).sample(stream(1, "duration"), 200_000)
     assert draws.std() / draws.mean() == pytest.approx(0.5, rel=0.02)

@@ -28,5 +28,15 @@ def test_a_mix_up_gets_a_warning(minimal, override, warning):
     assert any(warning in text for text in found), found
 
 
+def test_a_save_of_no_size_gets_a_warning():
+    measured = {
+        "cluster": {"host": "hgx-h100", "hosts": "4"},
+        "training": {"steps": "10", "step_time": "9s"},
+        "failures": "llama3",
+    }
+    assert any("a save costs nothing" in text for text in from_dict(measured).warnings)
+    assert not from_dict(measured | {"checkpoint": {"stall": "5s"}}).warnings
+
+
 def test_an_ordinary_scenario_gets_none(minimal):
     assert from_dict(minimal | {"failures": "llama3"}).warnings == ()

@@ -44,6 +44,14 @@ def test_more_of_what_is_good_is_never_worse(dense: str) -> None:
         assert swing.low >= rows[0]["step_time_s"] >= swing.high
 
 
+def test_a_restart_that_is_twice_as_long_costs_its_failures_so_much_more(measured: str) -> None:
+    script = ("failures=[{kind: scripted, unit: job, every: 1h}]", "recovery.restart=8min", "recovery.detect=0s")
+    rows = [evaluate(bend) for bend in bends(Base("failing", measured, script))]
+    found = {swing.name: swing for swing in swings(rows, "wall_clock_p50_s")}["restart time"]
+    assert found.high - rows[0]["wall_clock_p50_s"] == pytest.approx(rows[0]["interruptions"] * 480.0)
+    assert rows[0]["wall_clock_p50_s"] - found.low == pytest.approx(rows[0]["interruptions"] * 240.0)
+
+
 def test_the_widest_swing_comes_first(dense: str) -> None:
     found = json.loads(tornado(dense, "--metric", "dollars", "--json").stdout)
     widths = [abs(swing["high"] - swing["low"]) for swing in found["swings"]["dollars_p50"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +35,9 @@ class Mixture(Duration):
 
     def expected(self) -> Seconds:
         return sum(part.share * part.mean for part in self.parts) / sum(part.share for part in self.parts)
+
+    def scaled(self, times: Number) -> Mixture:
+        return replace(self, parts=tuple(replace(part, mean=times * part.mean) for part in self.parts))
 
     def longer_than(self, time: Seconds) -> Share:
         return sum(part.share * beyond(time, part.mean, part.cv) for part in self.parts) / sum(

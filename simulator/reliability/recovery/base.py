@@ -7,8 +7,8 @@ save of 10 s every 600 s; stall, interval, detection and restart cannot be told 
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
 
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.durations.fixed import Fixed
@@ -50,6 +50,9 @@ class Recovery(ABC):
     """Share of restarts that do not come up and are tried again."""
     repair: Duration | None = None
     """How long a host that was taken away is gone, where its cause does not say."""
+    misdiagnosed: Share = 0.0
+    """Share of failures on a host for which another host is taken away: the sick one fails again, within
+    `failures.repeat_within`, until it is found."""
     technicians: Count | None = None
     """Hosts that can be repaired at a time; no limit where left out."""
 
@@ -59,6 +62,15 @@ class Recovery(ABC):
         if self.phases:
             once = sum(phase.time.expected() * growth(phase, gpus) for phase in self.phases)
         return once / (1 - self.fails)
+
+    def with_restarts(self, times: Number) -> Self:
+        """Return the recovery with all that follows the diagnosis `times` as long."""
+        kept = {"detect", "timeout", "diagnose", "repair"}
+        times_of = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in kept}
+        longer = {name: value.scaled(times) for name, value in times_of.items() if isinstance(value, Duration)}
+        phases = tuple(replace(phase, time=phase.time.scaled(times)) for phase in self.phases)
+        changed: dict[str, Any] = {**longer, "phases": phases}
+        return replace(self, **changed)
 
 
 def growth(phase: Phase, gpus: int) -> float:

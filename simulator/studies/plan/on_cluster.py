@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.engine import wavefront
 from simulator.errors import InfeasibleError, ScenarioError
+from simulator.readable import NO_PROGRESS
 from simulator.results import Result
 from simulator.scenario import Scenario
 from simulator.scenario.echo import echo
@@ -54,7 +55,7 @@ class OnCluster:
     def _run(self, chosen: Scenario) -> Run:
         result = best.run(chosen)
         if not result.run.progress:
-            raise InfeasibleError("the planned run makes no progress: recovery takes longer than failures are apart")
+            raise InfeasibleError(f"the planned run makes no progress: {NO_PROGRESS}")
         cost, wall = result.cost, result.run.wall_clock_s.p50
         assert chosen.model is not None
         return Run(
