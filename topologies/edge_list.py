@@ -38,6 +38,8 @@ class EdgeList(Topology):
         missing = [h for h in range(hosts) if ("nic", h, 0) not in graph and ("gpu", h, 0) not in graph]
         if missing:
             raise ValueError(f"no edge reaches host {missing[0]}: name its NIC nic/{missing[0]}/0")
+        for rail in range(nics_per_host):
+            self._joined(graph, [self._end(graph, host, rail) for host in range(hosts)])
         return graph
 
     def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
@@ -69,8 +71,7 @@ class EdgeList(Topology):
             return
         graph = self._fabric()
         for rail in range(nics_per_host):
-            ends = [("nic", h, rail) if ("nic", h, rail) in graph else ("nic", h, 0) for h in (source, destination)]
-            routes = self.routes(graph, *ends)
+            routes = self.routes(graph, self._end(graph, source, rail), self._end(graph, destination, rail))
             for route in routes:
                 for one, other in pairwise(route):
                     at = (graph.nodes[one]["number"], graph.nodes[other]["number"])
@@ -94,6 +95,20 @@ class EdgeList(Topology):
             return 0
         return nx.shortest_path_length(self._fabric(), ("nic", source, 0), ("nic", destination, 0)) - 1
 
+    @staticmethod
+    def _end(graph: nx.Graph, host: int, rail: int) -> tuple:
+        return ("nic", host, rail) if ("nic", host, rail) in graph else ("nic", host, 0)
+
+    @staticmethod
+    def _joined(graph: nx.Graph, ends: list[tuple]) -> None:
+        """Raise ValueError where no edges lead from the first of `ends` to another."""
+        import networkx as nx
+
+        reached = nx.node_connected_component(graph, ends[0]) if ends[0] in graph else {ends[0]}
+        if lost := next((end for end in ends if end not in reached), None):
+            one, other = ("/".join(map(str, end)) for end in (ends[0], lost))
+            raise ValueError(f"no edges lead from {one} to {other}")
+
     def _fabric(self) -> nx.Graph:
         return _parse(self.edges or Path(self.file).read_text(encoding="utf-8"), self.bandwidth, self.latency)
 
@@ -113,7 +128,11 @@ def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
             if one == other or not (0 < rate < math.inf and 0 <= delay < math.inf and 0 < count < 1e6):
                 raise ValueError("out of range")
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"line {line}: expected source,target,bandwidth,latency,count, found {row}") from error
+            found = ",".join(str(cell) for cell in row.values() if cell is not None)[:80]
+            raise ValueError(
+                f"line {line}: expected two names, and numbers in SI units where they are given, under the header "
+                f"source,target,bandwidth,latency,count; found {found}"
+            ) from error
         tier = "-".join(sorted({str(one[0]), str(other[0])}))
         graph.add_edge(one, other, bandwidth=rate * count, latency=delay, count=count, tier=tier)
     graph.graph["order"] = list(graph)

@@ -76,6 +76,8 @@ def parse(text: str, operation: Operation | None = None) -> Log:
         raise ScenarioError(f"not a log of nccl-tests: it has no {missing}")
     if operation is None:
         raise ScenarioError(f"the log does not name its benchmark; give one of {', '.join(NAMES.values())}")
+    if len(places) == 1:
+        raise ScenarioError("a log of one rank shows no network; run nccl-tests on two GPUs or more")
     return Log(operation=operation, ranks=len(places), hosts=len(set(places.values())), times=tuple(times))
 
 

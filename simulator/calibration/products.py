@@ -42,8 +42,8 @@ def parse(text: str, name: str) -> tuple[Product, ...]:
     for line, row in enumerate(reader, start=2):
         if len(found) >= MOST_ROWS:
             raise ScenarioError(f"{name}: more than {MOST_ROWS:,} rows")
-        m, n, k = (round(_number(row, columns[key], f"{name}:{line}")) for key in "mnk")
-        groups = round(_number(row, columns["groups"], f"{name}:{line}")) if "groups" in columns else 1
+        m, n, k = (_whole(row, columns[key], f"{name}:{line}") for key in "mnk")
+        groups = _whole(row, columns["groups"], f"{name}:{line}") if "groups" in columns else 1
         dtype = (row.get(columns["dtype"]) or "bf16").strip() if "dtype" in columns else "bf16"
         found.append(Product(m, n, k, groups, dtype, TIMES[time] * _number(row, columns[time], f"{name}:{line}")))
     if not found:
@@ -72,6 +72,13 @@ def _predicted(one: Product, gpu: Gpu) -> Seconds:
 
 def _error(ratios: Sequence[float]) -> Number:
     return sum(abs(ratio - 1) for ratio in ratios) / len(ratios)
+
+
+def _whole(row: Mapping[str, str | None], column: str, place: str) -> int:
+    value = _number(row, column, place)
+    if value != round(value):
+        raise ScenarioError(f"{place}: {column}: expected a whole number, found {value:g}")
+    return round(value)
 
 
 def _number(row: Mapping[str, str | None], column: str, place: str) -> float:

@@ -16,14 +16,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from simulator.convert import plain_yaml
+from simulator.convert.plain_yaml import NotPlainError
 from simulator.errors import ScenarioError
 
 KINDS = ("gpu", "host", "model", "stack", "failures", "prices", "calibration")
 _ROOT = Path(__file__).parent
 _LARGEST_FILE = 2_000_000
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class UnknownEntryError(ScenarioError, KeyError):
@@ -112,9 +111,14 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise ScenarioError(f"{path}: larger than {_LARGEST_FILE} bytes; a catalog entry is a small file")
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise ScenarioError(f"{path}: cannot be read as a catalog entry: {error}") from None
+        content = plain_yaml.load(path.read_text(encoding="utf-8"))
+    except NotPlainError as error:
+        place = f"{path}:{error.line}:{error.column}" if error.line else f"{path}"
+        raise ScenarioError(f"{place}: {error.message}") from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
     if not isinstance(content, dict) or not content.get("source"):
         raise ScenarioError(f"{path}: a catalog entry is a mapping with a `source`")
     return content

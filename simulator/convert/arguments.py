@@ -7,11 +7,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
+from simulator.convert import plain_yaml
 from simulator.convert.values import plain
 
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LARGEST_TEXT = 1_000_000
 SHELL = ("(", ")", "\\", "&&", ";", "|")
 """Words of a shell script around the flags."""
@@ -80,10 +78,7 @@ def _is_yaml(text: str, section: str | None) -> bool:
 
 
 def _mapping(text: str, section: str | None) -> dict[str, str]:
-    try:
-        content = yaml.load(text, Loader=_LOADER)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"not YAML: {error}") from None
+    content = plain_yaml.load(text)
     flags = content.get(section, content) if isinstance(content, dict) else content
     if not isinstance(flags, dict):
         raise ValueError(f"{section or 'YAML'}: expected flags and their values")

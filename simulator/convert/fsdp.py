@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from simulator.convert import plain_yaml
 from simulator.convert.values import plain
 
 Section = dict[str, Any]
@@ -39,7 +40,6 @@ READ = {
     "fsdp_config.fsdp_activation_checkpointing",
     *DEGREES.values(),
 }
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LARGEST_TEXT = 1_000_000
 
 
@@ -125,10 +125,7 @@ def _values(text: str) -> dict[str, Any]:
     """Return the values of the configuration by dotted key, two levels deep."""
     if len(text) > _LARGEST_TEXT:
         raise ValueError(f"larger than {_LARGEST_TEXT} characters")
-    try:
-        config = yaml.load(text, Loader=_LOADER)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ValueError(f"not YAML: {error}") from None
+    config = plain_yaml.load(text)
     if not isinstance(config, dict) or not all(isinstance(key, str) for key in config):
         raise ValueError("not a configuration of accelerate: expected a mapping of keys")
     values: dict[str, Any] = {}

@@ -29,6 +29,12 @@ def read(text: str, source: str | Place, mistakes: Mistakes) -> Any:
 
     With a place for `source`, all words stand there: the text is short and has no lines.
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        place = source if isinstance(source, Place) else Place(source)
+        mistakes.add_at(place, (), "not UTF-8 text")
+        return None
     reader = _Reader(text, source, mistakes)
     try:
         return reader.document()

@@ -7,16 +7,20 @@ table that has only an ``id`` is looked up in the shipped one, where a case may 
 from __future__ import annotations
 
 import csv
-import re
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
+from simulator.errors import ForetrainError
 from simulator.reliability import populations, theory
 from simulator.reliability.checkpointing.cost import load_time, save_overhead
+from simulator.validation.expression import InexpressibleError
 from simulator.validation.reliability_runs import simulated
 
+LARGEST = 1e18
 SHIPPED = Path(__file__).parent / "data" / "reliability_cases.csv"
 SUMMED: dict[str, Callable[..., float]] = {
     "young": theory.young,
@@ -88,32 +92,75 @@ def evaluate(rows: Iterable[Mapping[str, str]]) -> Iterator[Case]:
                 given.get("id", ""), "case", None, None, 0.0, "its inputs are words, and no case here has its id"
             )
         for case in own:
-            measured = float(case["expected"])
-            yield Case(
-                case["id"],
-                case["quantity"],
-                measured,
-                _predicted(case["model"], case["quantity"], case["inputs"]),
-                _tolerance(case["tolerance"], measured),
-                case.get("note", ""),
-            )
+            yield _case(case)
+
+
+def _case(row: Mapping[str, str]) -> Case:
+    quantity = row.get("quantity") or "case"
+    measured, tolerance, predicted, note = None, 0.0, None, row.get("note", "")
+    try:
+        measured = _number("expected", row["expected"])
+        tolerance = _tolerance(row["tolerance"], measured)
+        predicted = _predicted(row["model"], quantity, row["inputs"])
+    except (InexpressibleError, ForetrainError) as error:
+        note = str(error)
+    return Case(row["id"], quantity, measured, predicted, tolerance, note)
 
 
 def _predicted(model: str, quantity: str, inputs: str) -> float:
-    words = dict(pair.split("=", 1) for pair in inputs.split())
-    numbers = {key: float(value) for key, value in words.items() if re.match(r"[-+.\d]", value)}
-    if model in SUMMED:
-        return float(SUMMED[model](**numbers))
-    return _simulated(model, inputs)[quantity]
+    words = _words(inputs)
+    try:
+        if model in SUMMED:
+            return _finite(float(SUMMED[model](**_arguments(model, words))), inputs)
+        found = _simulated(model, inputs)
+    except (ArithmeticError, ValueError, KeyError) as error:
+        raise InexpressibleError(f"model {model} has no answer for {inputs}: {error}") from None
+    if quantity not in found:
+        raise InexpressibleError(f"model {model} gives no {quantity!r}; it gives {', '.join(found)}")
+    return _finite(found[quantity], inputs)
+
+
+def _finite(value: float, inputs: str) -> float:
+    if not math.isfinite(value):
+        raise InexpressibleError(f"no finite answer for {inputs}")
+    return value
+
+
+def _arguments(model: str, words: Mapping[str, str]) -> dict[str, float]:
+    """Return the numbers that a formula takes, after making sure that they are those it needs."""
+    numbers = {key: _number(key, value) for key, value in words.items()}
+    try:
+        signature(SUMMED[model]).bind(**numbers)
+    except TypeError as error:
+        raise InexpressibleError(f"model {model}: {error}") from None
+    return numbers
 
 
 @cache
 def _simulated(model: str, inputs: str) -> Mapping[str, float]:
-    return simulated(model, dict(pair.split("=", 1) for pair in inputs.split()))
+    return simulated(model, _words(inputs))
+
+
+def _words(inputs: str) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in inputs.split()]
+    if wrong := next((key for key, equals, _ in pairs if not equals), None):
+        raise InexpressibleError(f"inputs: expected KEY=NUMBER, found {wrong[:40]!r}")
+    return {key: value for key, _, value in pairs}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise InexpressibleError(f"{name}: expected a number, found {text[:40]!r}")
+    return value
 
 
 def _tolerance(text: str, measured: float) -> float:
-    return abs(measured) * float(text[:-1]) / 100 if text.endswith("%") else float(text or 0)
+    share = abs(measured) / 100 if text.endswith("%") else 1.0
+    return share * _number("tolerance", text.removesuffix("%") or "0")
 
 
 def _domains(units: Mapping[str, float]) -> Iterator[tuple[int, float, int]]:

@@ -24,6 +24,8 @@ from simulator.units import Seconds
 
 GPUS_PER_HOST = 8
 SEED = 7
+LARGEST = 1e18
+MOST = {"runs": 1_000, "gpus": 10_000_000, "hosts": 1_000_000, "spares": 1_000_000, "replicas": 1_000_000}
 _EVENTS = 20_000
 """Interruptions that a case is averaged over."""
 
@@ -35,11 +37,24 @@ class Numbers:
         self.words = inputs
 
     def __call__(self, name: str, default: float | None = None) -> float:
-        if name in self.words:
-            return float(self.words[name])
-        if default is None:
+        if name not in self.words:
+            if default is None:
+                raise ScenarioError(f"a case of this model needs {name}")
+            return default
+        try:
+            value = float(self.words[name])
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= MOST.get(name, LARGEST):
+            raise ScenarioError(
+                f"{name}: expected a number up to {MOST.get(name, LARGEST):,.15g}, found {self.words[name][:40]!r}"
+            )
+        return value
+
+    def word(self, name: str) -> str:
+        if name not in self.words:
             raise ScenarioError(f"a case of this model needs {name}")
-        return default
+        return self.words[name]
 
 
 def simulated(model: str, inputs: Mapping[str, str]) -> dict[str, float]:
@@ -60,7 +75,7 @@ def preset_run(given: Numbers) -> dict[str, float]:
             "name": "case",
             "cluster": {"host": "hgx-h100", "hosts": str(gpus // GPUS_PER_HOST)},
             "training": {"steps": "1", "step_time": "1s"},
-            "failures": {"preset": given.words["preset"]},
+            "failures": {"preset": given.word("preset")},
         }
     )
     run = RunInput(

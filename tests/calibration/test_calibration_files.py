@@ -188,6 +188,7 @@ def test_a_log_without_steps_is_refused_with_what_is_known():
     [
         ("a,b\n1,2", "no column m, n, k, time_us"),
         ("m,n,k,time_us\n1,1,1,0", "t:2: time_us: expected a number above zero"),
+        ("m,n,k,time_us\n1,1,0.5,1", "t:2: k: expected a whole number, found 0.5"),
         ("m,n,k,time_us\n", "no rows"),
     ],
 )

@@ -75,3 +75,8 @@ def test_one_slow_row_does_not_move_the_factors():
 def test_more_ranks_than_the_host_has_gpus_are_refused():
     with pytest.raises(ScenarioError, match="do not fit"):
         fit([parse(log(16, 1, [(1024, 50e-6)]))], replace(H100, gpus=8))
+
+
+def test_one_rank_shows_no_network():
+    with pytest.raises(ScenarioError, match="a log of one rank shows no network"):
+        parse(log(1, 1, [(1024, 50e-6)]))

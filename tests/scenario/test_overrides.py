@@ -81,6 +81,7 @@ def test_a_mapping_or_a_list_is_a_value_too(minimal):
         ("cluster.hosts", "--set cluster.hosts: write KEY=VALUE, such as --set parallelism.tensor=4"),
         ("=8", "--set =8: write KEY=VALUE"),
         ("cluster.hosts=[1", "--set cluster.hosts=[1: not YAML: did not find"),
+        ("name=\udce6", "not UTF-8 text"),
         ("cluster.hosts=", "--set cluster.hosts=: cluster.hosts: has no value"),
         ("search.tensor.5=2", "--set search.tensor.5=2: `search.tensor` is a list of 2, without item 5"),
         ("cluster.host.nics=x", "--set cluster.host.nics=x: cluster.host.nics: `x` is not a whole number"),

@@ -94,3 +94,9 @@ def test_a_row_that_cannot_be_read_is_named_by_its_line(row):
 def test_a_host_without_an_edge_is_named():
     with pytest.raises(ValueError, match="host 1"):
         EdgeList(edges="source,target\nnic/0/0,leaf/0").graph(2, 1, 1)
+
+
+def test_hosts_that_no_edges_join_are_named():
+    edges = "source,target\nnic/0/0,leaf/0\nnic/1/0,leaf/1"
+    with pytest.raises(ValueError, match="no edges lead from nic/0/0 to nic/1/0"):
+        EdgeList(edges=edges, link_bandwidth=1.0).graph(2, 1, 1)

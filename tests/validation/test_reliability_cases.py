@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import ScenarioError
 from simulator.validation.reliability import SUMMED, evaluate, shipped
 
 SUMS = [row for row in shipped() if row["model"] in SUMMED]
@@ -37,7 +36,23 @@ def test_a_row_in_words_is_looked_up_by_its_id():
     assert not unknown.agrees
 
 
-def test_a_case_that_names_no_model_we_have_is_refused():
-    row = {"id": "X", "model": "astrology", "inputs": "stars=7", "quantity": "fate", "expected": "1", "tolerance": "0"}
-    with pytest.raises(ScenarioError, match="no model of failures"):
-        list(evaluate([row]))
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"model": "astrology", "inputs": "stars=7"}, "no model of failures is named 'astrology'"),
+        ({"inputs": "stall=300"}, "model young: missing a required argument: 'mtbf'"),
+        ({"inputs": "stall=300 mtbf=1d"}, "mtbf: expected a number, found '1d'"),
+        ({"inputs": "stall"}, "inputs: expected KEY=NUMBER, found 'stall'"),
+        ({"inputs": "stall=300 mtbf=-1"}, "model young has no answer for stall=300 mtbf=-1"),
+        ({"expected": "three"}, "expected: expected a number, found 'three'"),
+        ({"tolerance": "..2"}, "tolerance: expected a number, found '..2'"),
+        ({"model": "job run", "inputs": "mtbf=often"}, "mtbf: expected a number up to"),
+        ({"model": "job run", "inputs": "mtbf=100", "quantity": "fate"}, "gives no 'fate'; it gives completion_s"),
+        ({"model": "preset run", "inputs": "gpus=64"}, "a case of this model needs preset"),
+    ],
+)
+def test_a_case_that_cannot_be_worked_out_says_why(cells: dict[str, str], reason: str):
+    row = {"id": "X", "model": "young", "inputs": "stall=300 mtbf=86400", "quantity": "s", "expected": "1"}
+    (case,) = evaluate([row | {"tolerance": "0"} | cells])
+    assert case.predicted is None
+    assert reason in case.note

@@ -30,8 +30,9 @@ class Row:
         return self.numbers.get(name)
 
     def whole(self, name: str) -> int | None:
+        """Return the whole number next to the one in the cell; a part of one is as good as an empty cell."""
         value = self.numbers.get(name)
-        return None if value is None else round(value)
+        return None if value is None or (value and not round(value)) else round(value)
 
     def flag(self, name: str) -> bool | None:
         text = self.text(name).lower()

@@ -1,0 +1,47 @@
+"""YAML as plain data: mappings, lists and text, nothing constructed, no aliases that multiply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class NotPlainError(ValueError):
+    """The text is not YAML, or says more than data; `line` and `column` count from 1, 0 where unknown."""
+
+    def __init__(self, message: str, mark: Any = None) -> None:
+        self.message = message
+        self.line: int = mark.line + 1 if mark else 0
+        self.column: int = mark.column + 1 if mark else 0
+        super().__init__(f"line {self.line}, column {self.column}: {message}" if mark else message)
+
+
+def load(text: str) -> Any:
+    """Return what `text` says, every scalar as text.
+
+    >>> load("a: [1, 2]")
+    {'a': ['1', '2']}
+    """
+    try:
+        if "*" in text:
+            _without_aliases(text)
+        return yaml.load(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        problem = error.problem or error.context or "cannot be read"
+        raise NotPlainError(f"not YAML: {problem}", error.problem_mark or error.context_mark) from None
+    except yaml.YAMLError as error:
+        raise NotPlainError(f"not text that YAML allows: {str(error).partition(chr(10))[0]}") from None
+    except UnicodeEncodeError:
+        raise NotPlainError("not UTF-8 text") from None
+    except RecursionError:
+        raise NotPlainError("nested too deep") from None
+
+
+def _without_aliases(text: str) -> None:
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.AliasEvent):
+            name = str(event.anchor)[:40]
+            raise NotPlainError(f"aliases such as `*{name}` are not read; write the value out", event.start_mark)
