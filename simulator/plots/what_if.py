@@ -83,7 +83,26 @@ def lines(rows: Rows, varied: Sequence[Axis], over: Axis, metric: str, drawing: 
         drawing.set_ylim(bottom=0)
     if len(found) > 1:
         drawing.legend()
+    elif len(numbers) <= MOST_TICKS:
+        _apart(rows, over, metric, drawing)
     return _titled(rows, varied, metric, drawing)
+
+
+def _apart(rows: Rows, over: Axis, metric: str, drawing: Axes) -> None:
+    """Write at each point of a line how far it is from the best."""
+    size, _ = scale(metric, [row.get(metric) for row in feasible(list(rows))])
+    place = dict(zip(over.values, over.numbers or (), strict=True))
+    able = [row for row in feasible(list(rows)) if row.get(metric)]
+    best = (max if larger_is_better(metric) else min)((row[metric] for row in able), default=0.0)
+    for row in able:
+        apart = row[metric] / best - 1
+        words = "best" if row[metric] == best else f"{apart:+.0%}" if abs(apart) >= 0.1 else f"{apart:+.1%}"
+        where = (place[row[over.key]], row[metric] / size)
+        paper = {"facecolor": colours.PAPER, "edgecolor": "none", "pad": 0.5}
+        drawing.annotate(
+            words, where, xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9, bbox=paper, zorder=4
+        )
+    drawing.margins(x=0.08, y=0.12)
 
 
 def bars(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> Axes:

@@ -52,6 +52,11 @@ def test_numbers_make_a_line_with_a_gap_for_what_cannot_be_run() -> None:
     assert drawing.get_xscale() == "log"
 
 
+def test_points_of_a_line_say_how_far_they_are_from_the_best() -> None:
+    """Values 1 and 3: the second takes three times as long."""
+    assert [words.get_text() for words in drawn([NUMBERS]).texts] == ["best", "+200%"]
+
+
 def test_words_make_bars() -> None:
     drawing = drawn([WORDS])
     assert len(drawing.patches) == 1
