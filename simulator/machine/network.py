@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
-from simulator.machine import traffic
+from simulator.machine import even_groups, traffic
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of, network_of
@@ -75,7 +75,6 @@ class Network:
         except ValueError as error:
             raise ScenarioError(f"cluster.topology: {error}") from None
         self._channels: dict[tuple[int, int], Channel] = {}
-        self._ring_loads: dict[tuple[int, int], dict[Bundle, float]] = {}
 
     @property
     def slow(self) -> float:
@@ -122,7 +121,8 @@ class Network:
     def _channel(self, size: int, stride: int) -> Channel:
         if size * stride > self.gpus or size < 1 or stride < 1:
             raise ScenarioError(f"an axis of {size} ranks, {stride} apart, needs more than {self.gpus} GPUs")
-        groups = self.groups(size, stride)
+        even = self._even(size, stride)
+        groups = self.groups(size, stride) if even is None else [even.first]
         widest = max(groups, key=_domains)
         inside = len(widest.domains) <= 1
         bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
@@ -143,7 +143,20 @@ class Network:
             scale_out_factor=self.calibration.scale_out,
             latency_factor=self.calibration.latency,
         )
-        return channel if inside else self._across(channel, groups, widest)
+        if inside:
+            return channel
+        if even is not None:
+            rings, exchanges = even_groups.ring_loads(self.fabric, even), even_groups.exchange_loads(self.fabric, even)
+            loads_of = (even_groups.fullest_first(loads, self.fabric) for loads in (rings, exchanges))
+            return self._across(channel, widest, *loads_of)
+        ring = loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
+        return self._across(channel, widest, ring, self._exchange(groups))
+
+    def _even(self, size: int, stride: int) -> even_groups.EvenGroups | None:
+        """Return the groups of an axis as one, where they divide hosts evenly on a hierarchy of hosts."""
+        if self.hosts_per_domain > 1 or not self.fabric.tiers:
+            return None
+        return even_groups.even_groups(size, stride, gpus=self.gpus, gpus_per_host=self.host.gpus, order=self.order)
 
     def _pair(self, name: str) -> BytesPerSecond | None:
         """Return what two GPUs of a mesh have between them; a domain beyond the reach of its links has a switch."""
@@ -153,13 +166,13 @@ class Network:
         most = 2 * self.scale_up_bandwidth / pair
         return pair if shape == "torus" or self.host.scale_up.domain <= most else None
 
-    def _across(self, channel: Channel, groups: list[traffic.Group], widest: traffic.Group) -> Channel:
+    def _across(
+        self, channel: Channel, widest: traffic.Group, ring: dict[Bundle, float], spread: dict[Bundle, float]
+    ) -> Channel:
+        """Return the channel with what the fullest links leave of the network for rings, and for exchanges."""
         nics = self.nics * self.hosts_per_domain * channel.ranks_per_host / (self.host.gpus * self.hosts_per_domain)
-        ring = loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
-        self._ring_loads[channel.ranks, channel.stride] = ring
         slowest = fullest(self.fabric, ring, nics)
         assert slowest is not None, "a group on several hosts sends something"
-        spread = self._exchange(groups)
         out = _sent_out(widest)
         exchange = fullest(self.fabric, spread, nics / out)
         return replace(
@@ -185,12 +198,18 @@ class Network:
     def _pattern_loads(self, channel: Channel, pattern: str) -> dict[Bundle, float]:
         """Return the load of each bundle when one group sends 1 across a domain's boundary."""
         size, stride = channel.ranks, channel.stride
-        self.channel(size, stride)
+        even = self._even(size, stride)
+        groups = self.groups(size, stride) if even is None else [even.first]
         if pattern == "ring":
-            return self._ring_loads[size, stride]
-        groups = self.groups(size, stride)
+            if even is not None:
+                return even_groups.as_bundles(even_groups.ring_loads(self.fabric, even))
+            return loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
         out = _sent_out(max(groups, key=_domains))
-        return {bundle: load / out for bundle, load in self._exchange(groups).items()}
+        if even is not None:
+            exchange = even_groups.as_bundles(even_groups.exchange_loads(self.fabric, even))
+        else:
+            exchange = self._exchange(groups)
+        return {bundle: load / out for bundle, load in exchange.items()}
 
 
 def _domains(group: traffic.Group) -> int:
