@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import percent
+from simulator.readable import digits, duration, percent
 from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import head, text
+from simulator.studies.stress import ADVICE
 from simulator.studies.sweep import names
 from simulator.studies.trial import CONDITIONS
 from simulator.studies.vary import Axis
@@ -32,7 +33,7 @@ def write(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], objective: str, 
     kept = [*fitting(list(short.values()), lines, figures, last), *last]
     cells = [[*line, *(column[index] for _, column in kept)] for index, line in enumerate(lines)]
     written = table.write([*short.values(), *(name for name, _ in kept)], cells, console).rstrip("\n")
-    blocks = [*answers(rows, axes, objective), "", written]
+    blocks = [*answers(rows, axes, objective), *advice(rows), "", written]
     if len(rows) > MOST_ROWS:
         blocks.append(f"... and {len(rows) - MOST_ROWS:,} more rows; --csv prints them all")
     return "\n".join([*blocks, *_notes(rows, objective)]) + "\n"
@@ -70,6 +71,18 @@ def _answer(
     ties = [", ".join(row[key] for key in policies) for row in group if row["tie"]]
     shown = f"; no worse: {', '.join(ties[:4])}{' ...' if len(ties) > 4 else ''}" if ties and policies else ""
     return f"{said}{shown}."
+
+
+def advice(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what theory says of the intervals of the best policies."""
+    best = [row for row in rows if row["best"] and all(row.get(name) is not None for name in ADVICE)]
+    if not best:
+        return []
+    low, high = (duration(bound(row["best_interval_s"] for row in best)) for bound in (min, max))
+    half, double = (digits(100 * max(row[name] for row in best), 2) for name in ADVICE[1:])
+    between, most = (f"is {low}", "") if low == high else (f"goes from {low} to {high}", " at most")
+    said = f"In theory the best interval {between}; half of it loses {half} points of goodput, double {double}{most}."
+    return textwrap.wrap(said, 79, subsequent_indent="  ")
 
 
 def _word(row: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """``--set a.b=value``: one key of the document changed, on the path that its text takes too.
 
 The value is YAML. A mapping that is not there is made, a name on the way is written out (so that
-``cluster.host.nics=4`` works on ``host: hgx-h100``), numbers step into lists, and ``null`` removes a key.
+``cluster.host.nics=4`` works on ``host: hgx-h100``), numbers step into lists, and ``null`` removes a key. Another ``kind``
+takes along the keys that it knows too, so that ``checkpoint.kind=young`` works on one with an interval.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from simulator.scenario import yaml_text
 from simulator.scenario.document import DEEPEST, Place, Table, Word
 from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
-from simulator.scenario.shape import Shape
+from simulator.scenario.shape import Kinds, Shape
 from simulator.scenario.shorthand import expanded
 
 _PART = re.compile(r"[^.\[\]=]+")
@@ -46,6 +47,8 @@ def _put(data: Any, wanted: Shape | None, parts: list[str], value: Any, place: P
             mistakes.add_at(place, (), f"`{'.'.join(parts[:number])}` is a list of {len(here)}, without item {part}")
             return
         if last:
+            if step == "kind" and isinstance(wanted, Kinds):
+                _leave_behind(here, wanted, value)
             _assign(here, step, value, place)
             return
         shape = below(wanted, step, here)
@@ -60,6 +63,14 @@ def _put(data: Any, wanted: Shape | None, parts: list[str], value: Any, place: P
             there.place = place
         _assign(here, step, there, place)
         here, wanted = there, shape
+
+
+def _leave_behind(here: Any, wanted: Kinds, kind: Any) -> None:
+    """Remove what the kind so far knows and `kind` does not."""
+    before, after = wanted.record(str(here.get("kind", wanted.default))), wanted.record(str(kind))
+    if before and after:
+        for key in before.fields.keys() - after.fields.keys():
+            here.pop(key, None)
 
 
 def _steps_in(there: Any, parts: list[str], number: int) -> bool:

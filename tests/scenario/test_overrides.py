@@ -61,6 +61,14 @@ def test_a_list_of_causes_keeps_its_causes_beside_a_scale(minimal):
     assert (scenario.failures.scale, scenario.failures.causes[0].mtbf) == (3.0, 36e6)
 
 
+def test_another_kind_takes_along_what_it_knows(minimal):
+    minimal["checkpoint"] = {"kind": "fixed", "interval": "10min", "stall": "5s"}
+    found = from_dict(minimal, overrides=["checkpoint.kind=young"]).checkpoint
+    assert (found.kind, found.stall) == ("young", 5.0)
+    with pytest.raises(ScenarioError, match="interval"):
+        from_dict(minimal, overrides=["checkpoint.kind=young", "checkpoint.interval=5min"])
+
+
 def test_null_removes_a_key(minimal):
     minimal["cluster"]["spares"] = 2
     assert from_dict(minimal, overrides=["cluster.spares=null"]).cluster.spares is None

@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from simulator.cli import app
+from simulator.readable import duration
+from simulator.reliability.advice import interval_advice
 from simulator.scenario import read
 from simulator.simulation import simulate
 
@@ -147,3 +149,18 @@ def test_wrong_input_exits_2(failing: str, arguments: tuple[str, ...]) -> None:
     done = stress(failing, *arguments)
     assert done.exit_code == 2
     assert done.stdout == ""
+
+
+def test_it_says_what_theory_says_of_the_interval(failing: str) -> None:
+    found = " ".join(stress(failing, GRID).stdout.split())
+    theory = interval_advice(STALL, MTBF)
+    assert f"In theory the best interval is {duration(theory.best)}; half of it loses" in found
+    (best,) = (row for row in rows(failing, GRID) if row["best"])
+    assert best["best_interval_s"] == pytest.approx(theory.best)
+    assert best["loss_at_half"] == pytest.approx(theory.loss_at_half)
+    assert best["loss_at_double"] == pytest.approx(theory.loss_at_double)
+
+
+def test_kinds_of_a_policy_can_be_varied_over_one_that_has_keys_of_its_own(failing: str) -> None:
+    found = rows(failing, "--vary", "checkpoint.kind=[fixed, young, optimal]")
+    assert [row["reason"] for row in found] == [None, None, None]
