@@ -181,3 +181,13 @@ def test_ranks_beyond_a_bridged_pair_meet_over_pcie():
     bridged = Network(replace(H100, scale_up=replace(H100.scale_up, domain=2)), 1, SingleSwitch())
     assert bridged.channel(2, 1).fabric == "nvlink4"
     assert bridged.channel(4, 1).fabric == "pcie"
+
+
+@pytest.mark.parametrize("fabric", [META, RailOptimized(), FatTree(levels=2, hosts_per_leaf=2, oversubscription=4.0)])
+@pytest.mark.parametrize("axis", [(128, 8), (64, 1), (2, 512), (1024, 1)])
+def test_more_bandwidth_never_narrows_a_channel(fabric, axis):
+    slow, fast = (
+        Network(replace(H100, nic_bandwidth=factor * NIC), 128, fabric).channel(*axis) for factor in (1.0, 1.7)
+    )
+    assert fast.scale_out_bandwidth == pytest.approx(1.7 * slow.scale_out_bandwidth)
+    assert fast.exchange_bandwidth == pytest.approx(1.7 * slow.exchange_bandwidth)
