@@ -14,13 +14,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+MOST_LINES = 4
+"""Curves of two policies; with more, a heat map shows better which pairs are good."""
+
+
 def draw(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metric: str, drawing: Axes) -> Axes:
     """Draw curves over an axis of numbers, else what a sweep would draw, and ring the best policies."""
     varied = [axis for axis in axes if len(axis.values) > 1]
     numeric = [axis for axis in varied if axis.numbers is not None]
     policies = [axis for axis in numeric if not axis.key.startswith(CONDITIONS)]
     over = max(policies or numeric, key=lambda axis: len(axis.values), default=None)
-    if over is None or len(what_if.series(rows, varied, over)) > what_if.MOST_LINES:
+    most = MOST_LINES if len(policies) == len(varied) else what_if.MOST_LINES
+    if over is None or len(what_if.series(rows, varied, over)) > most:
         return what_if.draw(rows, axes, metric, drawing)
     what_if.lines(rows, varied, over, metric, drawing)
     place = dict(zip(over.values, over.numbers or (), strict=True))

@@ -143,7 +143,7 @@ def heat_map(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> 
         drawing.text(x, y, words, ha="center", va="center", fontsize=9, color=colours.on(colour))
         if fits and row[metric] == (high if larger_is_better(metric) else low):
             drawing.add_patch(
-                Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colours.VERMILLION, linewidth=2)
+                Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colours.VERMILLION, linewidth=2, zorder=3)
             )
     drawing.set_xlim(-0.5, len(across.values) - 0.5)
     drawing.set_ylim(len(down.values) - 0.5, -0.5)
