@@ -10,18 +10,19 @@ from functools import lru_cache
 from simulator.engine.calibrated import of_kernels, of_network
 from simulator.engine.data_axis import DataAxis, join
 from simulator.engine.durations import Durations
-from simulator.engine.inputs import Inputs, Shared, shared
+from simulator.engine.host_copies import HostCopies
+from simulator.engine.inputs import HostSide, Inputs, Shared, shared, unfitted
 from simulator.engine.stage_units import Kind, Unit, Units, kinds_of
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
-from simulator.machine.kernels import optimizer
+from simulator.machine.hardware import HOST_LINK_EFFICIENCY
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
 from simulator.workload.layout import Chunk, axes, chunks
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import embedding_on_rank
-from simulator.workload.states import WIDTH, widths
+from simulator.workload.states import WIDTH
 
 Content = tuple[tuple[Kind, ...], bool, bool]
 """The layers of a chunk by kind, and whether embedding and head are there too."""
@@ -33,6 +34,7 @@ class Assembly:
         self.durations = durations
         self.units = Units(inputs, durations)
         self.data = DataAxis(inputs, durations)
+        self.copies = HostCopies(inputs, durations)
         self.chunks = chunks(inputs.model, inputs.stack, inputs.parallelism)
         self._held: dict[Content, list[Unit]] = {}
         self._works: dict[tuple[Content, bool], ChunkWork] = {}
@@ -69,13 +71,18 @@ class Assembly:
     def _units(self, part: Chunk) -> list[Unit]:
         kinds = Counter(kinds_of(self.inputs.model)[part.first : part.last])
         share = self._recomputed_share(part)
-        units = [replace(self.units.layer(kind).recomputed(share), count=count) for kind, count in kinds.items()]
+        units = [
+            self.copies.beside(
+                replace(self.units.layer(kind).recomputed(share), count=count), self.copies.kept(kind.experts, share)
+            )
+            for kind, count in kinds.items()
+        ]
         if part.embedding:
-            units.insert(0, self.units.embedding())
+            units.insert(0, self.copies.beside(self.units.embedding()))
         if part.head:
             module = self.units.mtp()
             units += [module] if module else []
-            units.append(self.units.head(beside_embedding=part.embedding))
+            units.append(self.copies.beside(self.units.head(beside_embedding=part.embedding)))
         return units
 
     def _recomputed_share(self, part: Chunk) -> float:
@@ -116,20 +123,16 @@ class Assembly:
         return join(sent, self.data.transfer(Exchange("tensor", "all_gather", residual)))
 
     def _optimizer(self) -> tuple[Piece, ...]:
-        """Gradients are read for their norm and for the update, states read and written, weights written."""
-        dense, experts = ([0.0] * self.inputs.parallelism.pipeline for _ in range(2))
+        """Return the optimizer step of each stage, on the GPU or on the host."""
+        dense, experts, backward = ([0.0] * self.inputs.parallelism.pipeline for _ in range(3))
         for part in self.chunks:
             more_dense, more_experts = weights(self.held(part))
             dense[part.stage] += more_dense
             experts[part.stage] += more_experts
-        sharded, channels = self.data.level != "none", self.durations.channels
-        shares = (channels["shard"].ranks, channels["expert_data"].ranks) if sharded else (1, 1)
-        width = widths(self.inputs.model, self.inputs.stack, self.inputs.training)
-        each = 2 * width.gradients + 2 * width.optimizer + width.weights
-        sizes = [(some / shares[0] + more / shares[1]) * each for some, more in zip(dense, experts, strict=True)]
-        off = "optimizer" in self.durations.without
-        seconds = [0.0 if off else optimizer.time(self.durations.gpu, nbytes) for nbytes in sizes]
-        return tuple(Piece(one, {"optimizer": one}) for one in seconds)
+            backward[part.stage] += self.chunk(part).backward.seconds
+        if "optimizer" in self.durations.without:
+            return (Piece(0.0, {"optimizer": 0.0}),) * len(dense)
+        return tuple(map(self.copies.optimizer, dense, experts, backward))
 
     def _end(self, stage: int) -> Piece:
         """The all-reduce of tied embeddings between first and last stage, and host work once a step."""
@@ -173,16 +176,24 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         scenario.microbatches,
         scenario.moe.imbalance,
         scenario.moe.capacity,
+        host_side(scenario),
     )
     durations = Durations(
         scenario.cluster.host.gpu,
         scenario.stack,
         channels,
         scenario.cluster.collectives,
-        shared=of_kernels(Shared() if "fitted" in without else learned or shared(), scenario),
+        shared=of_kernels(unfitted() if "fitted" in without else learned or shared(), scenario),
         without=_axes(without),
     )
     return Assembly(inputs, durations)
+
+
+def host_side(scenario: Scenario) -> HostSide:
+    """Return what a host of the cluster gives each of its GPUs."""
+    host = scenario.cluster.host
+    link = host.host_link or host.gpu.host_link
+    return HostSide(HOST_LINK_EFFICIENCY * link, host.memory_bandwidth / scenario.gpus_per_host)
 
 
 def _axes(terms: Collection[str]) -> set[str]:

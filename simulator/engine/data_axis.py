@@ -11,8 +11,8 @@ from simulator.engine.streams import Item, play
 from simulator.engine.work import Piece, Transfer
 from simulator.machine import collectives
 from simulator.units import Bytes, Seconds
-from simulator.workload.operations import Exchange
-from simulator.workload.states import WIDTH
+from simulator.workload.operations import Exchange, Traffic
+from simulator.workload.states import WIDTH, widths
 
 
 class DataAxis:
@@ -22,7 +22,16 @@ class DataAxis:
         self.level = inputs.parallelism.shard.level
         self.replicas = durations.channels["replicate"].ranks
         self.gradient = WIDTH[inputs.stack.gradient_reduce]
-        self.weight = WIDTH[inputs.stack.gather or inputs.training.states.weights]
+        self.weight = self._weight_width()
+
+    def _weight_width(self) -> Bytes:
+        """Return bytes a weight on the wire; layers that gather for themselves gather what they compute with."""
+        inputs = self.inputs
+        if inputs.stack.gather:
+            return WIDTH[inputs.stack.gather]
+        if self.level == "parameters":
+            return widths(inputs.model, inputs.stack, inputs.training).compute
+        return WIDTH[inputs.training.states.weights]
 
     @property
     def sharded(self) -> bool:
@@ -55,7 +64,7 @@ class DataAxis:
         The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
         forward is still there when the backward begins, and all are where the stack keeps them.
         """
-        single = [replace(unit, count=1) for unit in units for _ in range(unit.count)]
+        single = [self.with_copies(replace(unit, count=1)) for unit in units for _ in range(unit.count)]
         nothing = [0.0] * len(single)
         gathers = [self._seconds(unit, "all_gather", self.weight) for unit in single]
         scatters = [self._seconds(unit, "reduce_scatter", self.gradient) for unit in reversed(single)]
@@ -67,6 +76,24 @@ class DataAxis:
             "input_gradient": self._stream([unit.input_gradient for unit in back], again, nothing),
             "weight_gradient": self._stream([unit.weight_gradient for unit in back], nothing, scatters),
         }
+
+    def with_copies(self, unit: Unit) -> Unit:
+        """Return the unit with the copies between its tensors and the flat buffers on the wire."""
+        stack, count = self.inputs.stack, unit.dense + unit.experts
+        gather = self._copy(count * self.weight * stack.gather_copies)
+        scatter = self._copy(count * self.gradient * stack.scatter_copies)
+        again = Piece() if stack.keep_unsharded else gather
+        return replace(
+            unit,
+            forward=gather + unit.forward,
+            backward=again + unit.backward + scatter,
+            input_gradient=again + unit.input_gradient,
+            weight_gradient=unit.weight_gradient + scatter,
+        )
+
+    def _copy(self, nbytes: Bytes) -> Piece:
+        seconds = self.durations.seconds(Traffic(nbytes)) if nbytes and "data" not in self.durations.without else 0.0
+        return Piece(seconds, {"data": seconds}) if seconds else Piece()
 
     def _seconds(self, unit: Unit, operation: str, width: Bytes) -> Seconds:
         seconds = 0.0

@@ -8,11 +8,24 @@ from functools import cache
 
 from simulator import catalog
 from simulator.scenario.scenario import Scenario
-from simulator.units import Number
+from simulator.units import BytesPerSecond, Number
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
+
+
+@dataclass(frozen=True)
+class HostSide:
+    """What a host gives one of its GPUs while all of them use it."""
+
+    link: BytesPerSecond
+    """Delivered, per direction."""
+    memory: BytesPerSecond
+    """Share of the host's memory bandwidth."""
+
+
+HOST = HostSide(link=float("inf"), memory=float("inf"))
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,7 @@ class Inputs:
     imbalance: Number = 1.0
     capacity: Number | None = None
     """Most tokens of an expert over the mean."""
+    host: HostSide = HOST
 
 
 @dataclass(frozen=True)
@@ -105,3 +119,9 @@ def constants() -> tuple[Constant, ...]:
 @cache
 def shared() -> Shared:
     return Shared.of(constants())
+
+
+@cache
+def unfitted() -> Shared:
+    """Return the constants at their priors, which no run had a part in."""
+    return Shared.of(constant.with_value(constant.prior) for constant in constants())

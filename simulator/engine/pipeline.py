@@ -59,6 +59,8 @@ FILLED = 3
 def time(work: StepWork, without: Collection[str] = ()) -> Timing:
     """Return the time of a step; once two periods in a row take the same time, the rest do too.
 
+    As long as they take less than the busiest stage needs for one, that stage still works off its start.
+
     `without` a bubble it is the work of the busiest stage alone.
     """
     if "bubble" in without:
@@ -72,10 +74,20 @@ def time(work: StepWork, without: Collection[str] = ()) -> Timing:
     short = work.microbatches - groups * period
     first, second, third = (play(replace(work, microbatches=short + more * period)) for more in (-1, 0, 1))
     rise = third.seconds - second.seconds
-    if second.stage != third.stage or abs(second.seconds - first.seconds - rise) > 1e-9 * rise:
+    uneven = second.stage != third.stage or abs(second.seconds - first.seconds - rise) > 1e-9 * rise
+    if uneven or rise < (1 - 1e-9) * period * _busiest(work):
         return play(work)
     parts = {name: part + groups * (third.parts.get(name, 0.0) - part) for name, part in second.parts.items()}
     return Timing(second.seconds + groups * rise, third.stage, parts)
+
+
+def _busiest(work: StepWork) -> Seconds:
+    """Return the work of one microbatch on the stage that has most of it."""
+    busy = [0.0] * work.stages
+    for (stage, _), chunk in zip(work.schedule.route(work.stages), work.chunks, strict=True):
+        back = chunk.input_gradient + chunk.weight_gradient if work.schedule.splits else chunk.backward
+        busy[stage] += chunk.forward.seconds + back.seconds
+    return max(busy)
 
 
 def spread(transfer: float, compute: float, layers: int) -> float:
@@ -246,7 +258,8 @@ def finish(work: StepWork, stages: list[_Stage]) -> Timing:
             stage.account("bubble", barrier - stage.now)
             stage.now = barrier
         if work.optimizer:
-            stage.account("optimizer", work.optimizer[stage.number].seconds)
+            for part, seconds in work.optimizer[stage.number].parts.items():
+                stage.account(part, seconds)
             stage.now += work.optimizer[stage.number].seconds
         if not work.overlap_gather:
             gather = sum(work.chunks[position].gather.seconds for position in positions(work, stage.number))

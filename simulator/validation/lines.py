@@ -53,6 +53,8 @@ class Line:
     """Time of the step at 100% MFU, which the baseline of one constant MFU starts from."""
     generation: str = ""
     """GPU architecture and width of its numbers, which share one constant MFU in the baseline."""
+    comparable: str = ""
+    """Class of runs whose errors gave the interval."""
     reported: Reported | None = None
 
     @property

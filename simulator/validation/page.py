@@ -93,6 +93,12 @@ def _quantity(quantity: Quantity) -> Iterator[str]:
         )
     if coverage := quantity.coverage:
         yield f"Ranges hold {_percent(coverage.share)} of the rows; median width {_percent(coverage.width)}.\n"
+    if quantity.coverages:
+        rows = [
+            (name, f"{one.count:,}", _percent(one.share), _percent(one.width))
+            for name, one in quantity.coverages.items()
+        ]
+        yield _table(("class of run", "rows", "held by their range", "median width"), rows)
 
 
 def _rules() -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.errors import ForetrainError
+from simulator.intervals import comparable
 from simulator.units import Bytes, Seconds
 from simulator.validation import baseline, rules
 from simulator.validation.expression import InexpressibleError
@@ -101,6 +102,7 @@ def _answers(row: Row, scenario: Scenario, prediction: Prediction) -> dict[str, 
             "high": prediction.time_high_s,
             "ideal": baseline.ideal(scenario),
             "generation": baseline.generation(scenario),
+            "comparable": comparable(scenario),
         },
         OOM: {"predicted": 1 - prediction.memory.p_fits},
     }

@@ -45,6 +45,8 @@ class Quantity:
     size_means: Mapping[str, Mapping[str, float]]
     """The means over families within each size class."""
     coverage: Coverage | None
+    coverages: Mapping[str, Coverage]
+    """By class of comparable runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +111,7 @@ def _quantity(suite: str, name: str, lines: Sequence[Line], mfu: Mapping[str, fl
         sizes={name: _errors(group) for name, group in sizes.items()},
         size_means={name: means for name, group in sizes.items() if (means := _means(_family_errors(group), least))},
         coverage=_coverage(known),
+        coverages=_coverages(known),
     )
 
 
@@ -164,6 +167,12 @@ def _coverage(lines: Sequence[Line]) -> Coverage | None:
         return None
     columns = ([getattr(line, name) for line in able] for name in ("measured", "predicted", "low", "high"))
     return scores.coverage(*columns)
+
+
+def _coverages(lines: Sequence[Line]) -> dict[str, Coverage]:
+    names = sorted({line.comparable for line in lines if line.comparable})
+    found = {name: _coverage([line for line in lines if line.comparable == name]) for name in names}
+    return {name: coverage for name, coverage in found.items() if coverage}
 
 
 def _fits(lines: Sequence[Line]) -> dict[str, Fit]:

@@ -90,6 +90,12 @@ def _quantity(quantity: Quantity, summary: Summary) -> Iterator[RenderableType]:
             f"Ranges hold {_percent(coverage.share)} of {coverage.count:,} measurements; "
             f"median width {_percent(coverage.width)}."
         )
+    if quantity.coverages:
+        each = [
+            (name, f"{one.count:,}", _percent(one.share), _percent(one.width))
+            for name, one in quantity.coverages.items()
+        ]
+        yield _grid((28, 7, 7, 7), "lrrr", each, ["class of run", "n", "held", "width"])
 
 
 def _fits(summary: Summary) -> RenderableType:

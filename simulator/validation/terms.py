@@ -15,13 +15,14 @@ TERMS = {
     "ends": "embedding, head and loss",
     "host": "the time the host needs to launch kernels",
     "optimizer": "the optimizer step",
+    "offload": "copies to and from the host, and the optimizer there",
     "tensor": "collectives of tensor and sequence parallelism",
     "context": "collectives of context parallelism",
     "expert": "dispatch and combine of experts",
     "data": "gathers and reductions over replicas",
     "pipeline": "sends between stages",
     "bubble": "waiting in the pipeline",
-    "fitted": "the constants fitted on runs: kernels, collectives and data sheets alone are left",
+    "fitted": "the fit on runs: shared constants stand at their priors, beside kernels, collectives and data sheets",
 }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from simulator.workload import context
 from simulator.workload.experts import experts_backward, experts_forward
 from simulator.workload.latent import latent_backward, latent_forward
 from simulator.workload.model import Latent
@@ -166,10 +167,10 @@ class Layer:
     @property
     def core(self) -> Core:
         shape = self.shape
-        context, kind = shape.parallelism.context.size, shape.parallelism.context.kind
+        parallel = shape.parallelism.context
         heads, kv_heads = self.model.heads // self.tensor, self.kv_heads
-        if kind == "ulysses" and context > 1:
-            heads, kv_heads = max(1, heads // context), max(1, kv_heads // context)
+        if parallel.kind == "ulysses" and parallel.size > 1:
+            heads, kv_heads = max(1, heads // parallel.size), max(1, kv_heads // parallel.size)
             queries = shape.training.sequence_length
         else:
             queries = shape.queries
@@ -193,32 +194,7 @@ class Layer:
 
     def attend(self, out: Builder, backward: bool = False) -> None:
         """The attention core and what the context axis exchanges around it."""
-        shape, context = self.shape, self.shape.parallelism.context
-        core = self.core._replace(backward=backward)
-        name = "attention backward" if backward else "attention"
-        if context.size == 1:
-            out.compute(name, core)
-            return
-        row = shape.tokens * shape.value_bytes
-        keys_and_values = row * self.kv_heads * (self.model.query_size + self.model.value_size)
-        if context.kind == "ulysses":
-            queries = row * self.model.heads / self.tensor * self.model.query_size
-            outputs = row * self.model.heads / self.tensor * self.model.value_size
-            out.exchange(f"{name} scatter heads", Exchange("context", "all_to_all", queries + keys_and_values))
-            out.compute(name, core)
-            out.exchange(f"{name} gather heads", Exchange("context", "all_to_all", outputs))
-        elif context.kind == "all-gather":
-            out.exchange("key gather", Exchange("context", "all_gather", keys_and_values * context.size))
-            out.compute(name, core)
-            if backward:
-                whole = keys_and_values * context.size
-                out.exchange("key gradient scatter", Exchange("context", "reduce_scatter", whole))
-        else:
-            hops = (context.size - 1) * (2 if backward else 1)
-            ring = out.background(f"{name} ring", Exchange("context", "send", keys_and_values * hops))
-            out.compute(name, core, share=1 - 1 / context.size)
-            out.wait(ring)
-            out.compute(name, core, share=1 / context.size)
+        context.attend(self, out, self.core, backward=backward)
 
     def project(self, out: Builder) -> None:
         """Queries, keys and values of the residual stream."""

@@ -66,6 +66,12 @@ class Stack:
     cpu_microbatch: Seconds = 0.0
     cuda_graphs: bool = False
 
+    host_optimizer: Share = 0.43
+    """Share of the host's memory bandwidth that an optimizer on the host reaches: 10^9 parameters in 0.26 s on 256 GB/s
+    (ZeRO-Offload's CPU Adam, arXiv 2101.06840, table 4; 28 bytes a parameter)."""
+    overlap_offload: bool = False
+    """Gradients go to an optimizer on the host beside the backward, and weights come back while it works."""
+
     # What runs beside what.
     async_tensor: Literal["none", "bulk", "ring"] = "none"
     """``bulk`` runs gathers beside the input-gradient GEMM and scatters beside the weight-gradient GEMM;
@@ -79,6 +85,11 @@ class Stack:
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
     gather: Dtype | None = None
     """Number format of weights on the wire under parameter sharding; as they are kept where left out."""
+    gather_copies: Number = 0.0
+    """Passes over the gathered weights of a unit that parameter sharding adds to its gather: reading and writing what
+    is copied out of, or into, the flat buffer on the wire."""
+    scatter_copies: Number = 0.0
+    """The same over the gradients of a unit, ahead of their reduction."""
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
     communication_sms: Share = 0.16

@@ -1,0 +1,92 @@
+"""Attention over a sequence that is split over the context axis, by kind of exchange.
+
+``ring`` passes keys and values on, rank by rank (Liu et al. 2023, arXiv 2310.01889). Each rank holds a piece from each
+end of the sequence, so that all see half of the keys in the mean. Its own keys come first, causal; each of the others'
+then meets half of its queries or half of their keys, in a kernel of its own, and is merged into what was found before
+(Transformer Engine's ``context_parallel.py``, PyTorch's ``_templated_ring_attention``). So a ring does the same work as
+one kernel in n pieces, which start and end n times. ``all-gather`` collects all keys and values first (Llama 3,
+arXiv 2407.21783, section 3.3.2); ``ulysses`` exchanges tokens for heads (DeepSpeed-Ulysses, arXiv 2309.14509).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.workload.operations import Builder, Core, Exchange, Traffic
+
+if TYPE_CHECKING:
+    from simulator.workload.layer import Layer
+
+MERGE = 3 * 0.75
+"""Tensors that a merge moves: it reads what was found before and the new piece, and writes their sum; on half of the
+ranks for all queries and half of the keys, on the others for half of the queries and all keys."""
+
+
+def attend(layer: Layer, out: Builder, core: Core, *, backward: bool = False) -> None:
+    """Write the core of attention and what the context axis exchanges around it."""
+    context = layer.shape.parallelism.context
+    core = core._replace(backward=backward)
+    name = "attention backward" if backward else "attention"
+    if context.size == 1:
+        out.compute(name, core)
+    elif context.kind == "ulysses":
+        _ulysses(layer, out, core, name)
+    elif context.kind == "all-gather":
+        _all_gather(layer, out, core, name)
+    else:
+        _ring(layer, out, core, name)
+
+
+def _row(layer: Layer) -> float:
+    """Return the bytes of one value of each token on a rank."""
+    return layer.shape.tokens * layer.shape.value_bytes
+
+
+def _keys_and_values(layer: Layer) -> float:
+    """Return the bytes of a rank's keys and values; stacks that copy them to every query head send the copies."""
+    heads = layer.model.heads / layer.tensor if layer.shape.stack.repeats_keys else layer.kv_heads
+    return _row(layer) * heads * (layer.model.query_size + layer.model.value_size)
+
+
+def _ulysses(layer: Layer, out: Builder, core: Core, name: str) -> None:
+    heads = _row(layer) * layer.model.heads / layer.tensor
+    received = heads * layer.model.query_size + _keys_and_values(layer)
+    out.exchange(f"{name} scatter heads", Exchange("context", "all_to_all", received))
+    out.compute(name, core)
+    out.exchange(f"{name} gather heads", Exchange("context", "all_to_all", heads * layer.model.value_size))
+
+
+def _all_gather(layer: Layer, out: Builder, core: Core, name: str) -> None:
+    whole = _keys_and_values(layer) * layer.shape.parallelism.context.size
+    out.exchange("key gather", Exchange("context", "all_gather", whole))
+    out.compute(name, core)
+    if core.backward:
+        out.exchange("key gradient scatter", Exchange("context", "reduce_scatter", whole))
+
+
+def _ring(layer: Layer, out: Builder, core: Core, name: str) -> None:
+    size = layer.shape.parallelism.context.size
+    hops = (size - 1) * (2 if core.backward else 1)
+    ring = out.background(f"{name} ring", Exchange("context", "send", _keys_and_values(layer) * hops))
+    if core.window is not None and core.window < core.keys:
+        out.compute(name, core)
+        out.wait(ring)
+        return
+    own = core._replace(keys=core.queries, causal=True)
+    other = core._replace(keys=max(1, core.queries // 2), causal=False)
+    merge = Traffic(_merged(layer, core) * MERGE, 2 if core.backward else 1)
+    out.compute(name, own)
+    if size > 2:
+        out.compute(name, other, share=size - 2)
+        out.compute(f"{name} merge", merge, share=size - 2)
+    out.wait(ring)
+    out.compute(name, other)
+    out.compute(f"{name} merge", merge)
+
+
+def _merged(layer: Layer, core: Core) -> float:
+    """Return the bytes of what a piece adds to: the context, or backward the gradients of queries, keys and values."""
+    heads = _row(layer) * layer.model.heads / layer.tensor
+    if not core.backward:
+        return heads * layer.model.value_size
+    return heads * layer.model.query_size + _keys_and_values(layer)

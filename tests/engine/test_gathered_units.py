@@ -1,0 +1,58 @@
+"""Weights gathered unit by unit (FSDP, ZeRO-3): what is on the wire, and what is copied beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from simulator.engine.assembly import assembly
+from simulator.engine.inputs import Shared
+from simulator.engine.stage_units import kinds_of
+from simulator.machine.kernels import elementwise
+from simulator.scenario import from_dict
+from simulator.workload.parameters import layer_on_rank
+
+
+def scenario(shard="parameters", **stack):
+    read = from_dict(
+        {
+            "version": 1,
+            "model": "llama-3-8b",
+            "cluster": {"host": "dgx-h100", "hosts": 1},
+            "stack": "fsdp-2023",
+            "parallelism": {"shard": shard},
+            "training": {"tokens": "1B", "sequence_length": 8192, "global_batch": 8, "microbatch": 1},
+        }
+    )
+    return replace(read, stack=replace(read.stack, **stack))
+
+
+def pieces(case):
+    parts = assembly(case, Shared())
+    return parts.data, parts.units.layer(kinds_of(case.model)[0])
+
+
+def test_layers_are_gathered_in_the_format_they_compute_in_though_kept_in_fp32():
+    case = scenario()
+    assert case.training.states.weights == "fp32"
+    assert pieces(case)[0].weight == 2
+
+
+def test_a_layer_takes_as_much_longer_as_its_copies_read_and_write():
+    plain = scenario(gather_copies=0.0, scatter_copies=0.0)
+    copied = replace(plain, stack=replace(plain.stack, gather_copies=2.0, scatter_copies=4.0))
+    axis, layer = pieces(copied)
+    one = axis.with_copies(layer)
+    nbytes = layer_on_rank(plain.model, 0, tensor=1, expert=1, expert_tensor=1)["dense"] * 2
+    gpu = plain.cluster.host.gpu
+    gather, scatter = elementwise.time(gpu, 2 * nbytes), elementwise.time(gpu, 4 * nbytes)
+    assert one.forward.seconds - layer.forward.seconds == pytest.approx(gather)
+    assert one.backward.seconds - layer.backward.seconds == pytest.approx(gather + scatter)
+    assert one.forward.parts["data"] == pytest.approx(gather)
+
+
+def test_weights_that_stay_gathered_are_copied_once():
+    case = scenario(gather_copies=2.0, scatter_copies=0.0, keep_unsharded=True)
+    axis, layer = pieces(case)
+    assert axis.with_copies(layer).backward.seconds == layer.backward.seconds

@@ -1,0 +1,78 @@
+"""Attention over a sequence split over ranks: the same work in other pieces, and what is passed on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from simulator.machine.kernels import attention
+from simulator.scenario import from_dict
+from simulator.workload import layer
+from simulator.workload.operations import Core, Exchange, Traffic
+from simulator.workload.shape import Shape
+
+SEQUENCE = 32768
+
+
+def program(context, kind="ring", *, tensor=1, backward=False, **stack):
+    case = from_dict(
+        {
+            "version": 1,
+            "model": "llama-3-8b",
+            "cluster": {"host": "dgx-h100", "hosts": 1},
+            "stack": "megatron-core-2025",
+            "parallelism": {"tensor": tensor, "context": {"size": context, "kind": kind}},
+            "training": {"tokens": "1B", "sequence_length": SEQUENCE, "global_batch": 8, "microbatch": 1},
+        }
+    )
+    shape = Shape(case.model, replace(case.stack, **stack), case.parallelism, case.training, "cudnn")
+    return layer.backward(shape) if backward else layer.forward(shape)
+
+
+def cores(found):
+    return [operation for operation in found if isinstance(operation.work, Core)]
+
+
+def flops(operation):
+    core = operation.work
+    fields = ("batch", "heads", "queries", "keys", "head_size", "value_size", "causal", "window", "backward")
+    return operation.share * attention.flops(**{name: getattr(core, name) for name in fields})
+
+
+def sent(found):
+    return sum(one.work.nbytes for one in found if isinstance(one.work, Exchange) and one.work.axis == "context")
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("context", [2, 4, 8])
+@pytest.mark.parametrize("kind", ["ring", "all-gather", "ulysses"])
+def test_each_rank_does_its_part_of_the_attention(kind, context, backward):
+    whole = sum(map(flops, cores(program(1, backward=backward))))
+    assert sum(map(flops, cores(program(context, kind, backward=backward)))) == pytest.approx(whole / context)
+
+
+@pytest.mark.parametrize("context", [2, 4, 8])
+def test_a_ring_runs_a_kernel_for_the_keys_of_each_rank(context):
+    own, *others = cores(program(context))
+    queries = SEQUENCE // context
+    assert (own.work.queries, own.work.keys, own.work.causal) == (queries, queries, True)
+    assert sum(one.share for one in others) == context - 1
+    assert {(one.work.queries, one.work.keys, one.work.causal) for one in others} == {(queries, queries // 2, False)}
+
+
+def test_what_others_found_is_merged_into_the_context():
+    merges = [one for one in program(4) if isinstance(one.work, Traffic) and "merge" in one.name]
+    values = SEQUENCE // 4 * 32 * 128
+    assert sum(one.share * one.work.nbytes for one in merges) == 3 * 3 * 0.75 * values * 2
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_ring_passes_keys_and_values_on_and_backward_their_gradients_too(backward):
+    row = 2 * 8 * 128 * 2  # keys and values of eight heads of 128 in two bytes
+    assert sent(program(4, backward=backward)) == (2 if backward else 1) * 3 * SEQUENCE // 4 * row
+
+
+@pytest.mark.parametrize("kind", ["ring", "all-gather"])
+def test_keys_copied_to_every_query_head_travel_as_copies(kind):
+    assert sent(program(4, kind, repeats_keys=True)) == pytest.approx(4 * sent(program(4, kind)))
