@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from simulator import catalog
 from simulator.scenario import from_dict
 
 
@@ -12,6 +13,20 @@ from simulator.scenario import from_dict
     [
         ("cluster.host.gpu.memory=80GB", "80GB is 74.5GiB; a GPU labelled 80 GB has 80GiB"),
         ("cluster.host.gpu.peak.bf16=1979TFLOPS", "a peak with sparsity is twice the dense one"),
+        (
+            "cluster.host={base: hgx-a100, gpu: {base: a100-sxm-80gb, peak: {bf16: 624TFLOPS}}}",
+            "twice the 312TFLOPS of",
+        ),
+        ("cluster.host.gpu.peak.bf16=7916TFLOPS", "both are one GPU's, the bandwidth in bytes"),
+        ("cluster.host.gpu.memory_bandwidth=3.35Tbps", "both are one GPU's, the bandwidth in bytes"),
+        ("cluster.host.gpu.memory_bandwidth=26.8TB/s", "26.8TB/s is for one GPU, in bytes; if it is a host's, divide"),
+        ("cluster.host.gpu.memory=640GiB", "640GiB is for one GPU; if a host's, divide by its GPUs"),
+        ("cluster.host.gpu.scale_up=900GB/s", "data sheets add both, which would be 450GB/s here"),
+        ("cluster.host.scale_up.bandwidth=3600GB/s", "all 8 GPUs write 450GB/s, if both directions 1800GB/s"),
+        ("cluster.host.nic_latency=2ms", "a network for training takes microseconds"),
+        ("cluster.host.memory=2GB", "2GB is the whole host's, less than the memory of one of its GPUs"),
+        ("prices.electricity=$80/kWh", "if it is for a MWh write $0.08/kWh"),
+        ("prices.carbon=413kg/kWh", "if grams were meant write 0.413kg/kWh"),
         ("cluster.host.gpu.peak.fp8=3958TFLOPS", "more than twice the bf16 peak"),
         ("cluster.host.gpu.power=10200W", "10200W is for one GPU; a host's goes to cluster.host.power"),
         ("cluster.host.nic_bandwidth=400GB/s", "if it counts all 8 NICs write 400Gbps, if bits were meant 400Gbps"),
@@ -36,6 +51,13 @@ def test_a_save_of_no_size_gets_a_warning():
     }
     assert any("a save costs nothing" in text for text in from_dict(measured).warnings)
     assert not from_dict(measured | {"checkpoint": {"stall": "5s"}}).warnings
+
+
+@pytest.mark.parametrize("name", catalog.names("host"))
+def test_nothing_in_the_catalog_gets_one(minimal, name):
+    minimal["cluster"] = {"host": name, "hosts": 4}
+    minimal["training"] |= {"precision": "fp16" if "v100" in name or name == "dgx-2" else "bf16", "global_batch": 4608}
+    assert [text for text in from_dict(minimal).warnings if text.startswith(("cluster.host", "prices"))] == []
 
 
 def test_an_ordinary_scenario_gets_none(minimal):
