@@ -22,6 +22,11 @@ CLOSE = 0.005
 AXES = ("tensor", "pipeline", "context", "expert")
 
 
+def layout(scenario: Scenario) -> Layout:
+    assert scenario.parallelism is not None
+    return Layout(scenario.parallelism, scenario.training)
+
+
 def rows(group: str) -> list[dict[str, Any]]:
     """Return the rows of a group as scenarios in plain data."""
     (runs,) = (path for path in files.shipped() if path.stem == "runs")
@@ -43,7 +48,7 @@ def restricted(group: str) -> tuple[Base, list[Scenario]]:
     scenarios = [from_dict(one) for one in plain]
     search: dict[str, list[Any]] = {}
     for one in scenarios:
-        for axis, value in Layout(one.parallelism, one.training).columns.items():
+        for axis, value in layout(one).columns.items():
             search.setdefault(axis, []).append(value)
     axes = {axis: list(dict.fromkeys(values)) for axis, values in search.items() if axis != "data"}
     return Base(group, yaml.safe_dump({**plain[0], "search": axes}, sort_keys=False)), scenarios
@@ -54,18 +59,19 @@ def test_a_published_group_is_ranked_as_it_is_validated(group: str) -> None:
     base, scenarios = restricted(group)
     start = base.read()
     assert len(scenarios) > 10
-    of_rows = [Layout(one.parallelism, one.training) for one in scenarios]
+    of_rows = [layout(one) for one in scenarios]
 
-    offered = {repr(Layout(one.parallelism, one.training)) for one in Space(start).layouts()}
-    assert {repr(layout) for layout in of_rows} <= offered
+    offered = {repr(layout(one)) for one in Space(start).layouts()}
+    assert {repr(one) for one in of_rows} <= offered
 
     able = [one for one in scenarios if fits(one).verdict != "oom"]
     predicted = [predict(one).step_time_s for one in able]
-    exact = [row["step_time_s"] for row in exactly([Layout(one.parallelism, one.training).of(start) for one in able])]
+    exact = [row["step_time_s"] for row in exactly([layout(one).of(start) for one in able])]
     assert exact == pytest.approx(predicted, rel=1e-9)
 
-    ranked = {}
-    for one in layouts.groups(base, [layout.of(start) for layout in of_rows]):
-        ranked |= {repr(layout): row for layout, row in zip(one.layouts, layouts.evaluate(one)["layouts"], strict=True)}
-    quick = [ranked[repr(Layout(one.parallelism, one.training))]["step_time_s"] for one in able]
+    ranked: dict[str, Any] = {}
+    for group_ in layouts.groups(base, [one.of(start) for one in of_rows]):
+        found = zip(group_.layouts, layouts.evaluate(group_)["layouts"], strict=True)
+        ranked |= {repr(one): row for one, row in found}
+    quick = [ranked[repr(layout(one))]["step_time_s"] for one in able]
     assert quick == pytest.approx(predicted, rel=CLOSE)
