@@ -96,7 +96,7 @@ def ranking(order: Sequence[dict[str, Any]], top: int, console: Console | None =
     """Return the best layouts as a table, those that do the same by other names in one row."""
     found = folded(order[: 40 * top])[:top]
     shown = [row for row, _ in found]
-    best = {id(row) for row in pareto(order)}
+    best = {id(row) for row in pareto([row for row, _ in folded(order)])}
     place = dict(zip(map(id, shown), places(shown), strict=True))
     used = [(head, name) for head, name in AXES if name in ALWAYS or any(row[name] > 1 for row in shown)]
     heads = ["", *(head for head, _ in used), "shard", "recompute"]
@@ -154,7 +154,8 @@ def _differences(best: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def _figure(seconds: Seconds, write_like: Callable[[Seconds], str]) -> str:
-    return f"{'−' if seconds < 0 else ''}{write_like(abs(seconds))}".replace("< ", "<") if seconds else ""
+    said = write_like(abs(seconds)).replace("< ", "<")
+    return f"{'−' if seconds < 0 and not said.startswith('<') else ''}{said}" if seconds else ""
 
 
 def _rejected(rows: Sequence[dict[str, Any]], without: Mapping[str, int]) -> list[str]:
