@@ -83,6 +83,8 @@ class StepResult:
     """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes, mean_bytes."""
     transfers: tuple[TransferResult, ...] = ()
     """What each axis sends, and the bandwidth that would hide it; worked out by ``foretrain run``."""
+    hashed: dict[str, float] = field(default_factory=dict)
+    """The step at P10, P50 and P90 of how flows collide on equal-cost links, where routing is static: p10_s, ..."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,6 +78,8 @@ EXPECTED = {
 _WHOLE = ("min", "h", "d")
 _MINUTES = ("min", "mins", "minute", "minutes")
 _DOLLARS = re.compile(r"\$\s*(?P<amount>[0-9._]+(?:[eE][-+]?[0-9]+)?)\s*(?P<scale>[kKMGTB]?)(?P<per>/\w+)?")
+_RATIO = re.compile(r"(?P<left>1(?=\s*:)|[0-9.]+(?=\s*:\s*1$))\s*:\s*(?P<right>[0-9.]+)")
+"""One to something or something to one, as oversubscription is written: ``1:7`` and ``7:1`` are both 7."""
 _LARGEST = 1e40
 
 
@@ -91,6 +93,8 @@ def parse(text: str, unit: str) -> float:
     text = text.strip()
     if unit == "count" and text.isascii() and text.isdigit() and len(text) <= 30:
         return int(text)
+    if unit == "number" and (ratio := _RATIO.fullmatch(text)):
+        text = ratio["right"] if ratio["left"] == "1" else ratio["left"]
     number, written = _split(text, unit)
     factor = FACTORS[unit].get(written)
     if factor is None:
@@ -165,6 +169,8 @@ def _split(text: str, unit: str) -> tuple[float, str]:
     if not re.match(r"[-+]?\.?[0-9]", text):
         raise ValueError(f"`{_short(text)}` is not {EXPECTED[unit]}")
     text = _without_exponent(text)
+    if ":" in text or "=" in text:
+        raise ValueError(f"`{_short(text)}` is not {EXPECTED[unit]}")
     if "," in text:
         raise ValueError(f"`{_short(text)}` has a comma; write `{_short(text.replace(',', ''))}`")
     if re.fullmatch(r"[-+]?[0-9._]+\s*m", text):

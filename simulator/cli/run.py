@@ -57,13 +57,12 @@ def command(
     from simulator.report.threshold import misses
     from simulator.scenario import read
     from simulator.simulation import simulate
-    from simulator.studies.transfers import transfers
+    from simulator.studies.transfers import network_answers
 
     changes = [*(overrides or ()), *_given("runs", runs), *_given("seed", seed)]
     asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
-        result = simulate(asked)
-        result = replace(result, step=replace(result.step, transfers=transfers(asked, result)))
+        result = network_answers(asked, simulate(asked))
     if result.verdict in ("oom", "tight"):
         from simulator.studies.advice import advise
 

@@ -94,13 +94,19 @@ def _needed(assembly: Assembly, axes: Collection[str]) -> Number | None:
 
 def _seconds(assembly: Assembly, axes: Collection[str], factor: Number) -> Seconds:
     """Return the step with the links of some axes so many times as fast."""
-    durations = copy(assembly.durations)
-    durations.channels = {
+    channels = {
         name: faster(channel, factor) if name in axes else channel
         for name, channel in assembly.durations.channels.items()
     }
+    return pipeline.time(with_channels(assembly, channels).step()).seconds
+
+
+def with_channels(assembly: Assembly, channels: Mapping[str, Channel]) -> Assembly:
+    """Return the assembly of the same step over other channels."""
+    durations = copy(assembly.durations)
+    durations.channels = channels
     durations._known = {}
-    return pipeline.time(Assembly(assembly.inputs, durations).step()).seconds
+    return Assembly(assembly.inputs, durations)
 
 
 def faster(channel: Channel, factor: Number) -> Channel:

@@ -31,9 +31,9 @@ def better(base: Base) -> tuple[tuple[Lever, ...], tuple[Advice, ...]]:
 
 def told(base: Base) -> Result:
     """Return all that ``foretrain run`` says."""
-    result = whole(base)
-    step = replace(result.step, transfers=transfers(base))
-    return replace(result, step=step, advice=better(base)[1])
+    from simulator.studies.transfers import network_answers
+
+    return replace(network_answers(base.read(), whole(base)), advice=better(base)[1])
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import accumulate
 
 from simulator.units import Share
 
@@ -42,7 +43,15 @@ def share(flows: int, links: int, queue_pairs: int = 1) -> Share:
     return sum(share * chance for share, chance in distribution(flows, links, queue_pairs))
 
 
+def quantile(flows: int, links: int, queue_pairs: int, luck: Share) -> Share:
+    """Return the share of a link that a flow gets at most with this probability: little luck, little of the link."""
+    ordered = sorted(distribution(flows, links, queue_pairs))
+    below = accumulate(chance for _, chance in ordered)
+    return next((share for (share, _), so_far in zip(ordered, below, strict=True) if so_far >= luck), ordered[-1][0])
+
+
 @lru_cache(maxsize=4096)
-def efficiency(flows: int, links: int, queue_pairs: int = 1) -> Share:
-    """Return the share with hashing over the share with perfect spreading."""
-    return min(1.0, share(flows, links, queue_pairs) / min(1.0, links / max(flows, 1)))
+def efficiency(flows: int, links: int, queue_pairs: int = 1, luck: Share | None = None) -> Share:
+    """Return the share with hashing over the share with perfect spreading, in the mean or with some luck."""
+    found = share(flows, links, queue_pairs) if luck is None else quantile(flows, links, queue_pairs, luck)
+    return min(1.0, found / min(1.0, links / max(flows, 1)))

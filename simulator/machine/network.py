@@ -17,7 +17,7 @@ from simulator.machine.hardware import Host
 from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
 from simulator.machine.routing import exchange_loads, fabric, fullest, loads
-from simulator.units import BytesPerSecond, Number
+from simulator.units import BytesPerSecond, Number, Share
 from topologies.base import Bundle, Topology
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Network:
         placement: Placement | None = None,
         faults: Sequence[Fault] = (),
         calibration: NetworkCalibration | None = None,
+        luck: Share | None = None,
     ) -> None:
+        """Build the network; `luck` is the quantile of what static routing leaves a flow, the mean where left out."""
         placement = placement or Placement()
         self.host, self.hosts, self.faults = host, hosts, tuple(faults)
         self.calibration = calibration or NetworkCalibration()
@@ -71,6 +73,7 @@ class Network:
                 self.fabric_hosts,
                 self.nics,
                 factors(self.faults, self.topology, tiers, self.fabric_hosts),
+                luck,
             )
         except ValueError as error:
             raise ScenarioError(f"cluster.topology: {error}") from None
@@ -106,9 +109,16 @@ class Network:
 
     def loads(self, carried: Sequence[Carried]) -> tuple[LinkLoad, ...]:
         """Return what each class of links carries, scale-up first, then from the NICs up."""
-        up = sum(c.nbytes if c.channel.inside_host else c.scale_up_bytes for c in carried)
-        width = self.scale_up_bandwidth
-        gpus = LinkLoad(name="scale-up", count=self.gpus, bandwidth=width, mean_bytes=up, peak_bytes=up)
+        sent = [(c.channel, c.nbytes if c.channel.inside_host else c.scale_up_bytes) for c in carried]
+        gpus = LinkLoad(
+            name="scale-up",
+            count=self.gpus,
+            bandwidth=self.scale_up_bandwidth,
+            mean_bytes=sum(up for _, up in sent),
+            peak_bytes=sum(up * self._crowding(channel) for channel, up in sent),
+        )
+        if self.topology.scale_up:
+            return (gpus,)
         amounts: dict[Bundle, float] = {}
         for one in carried:
             if one.channel.inside_host:
@@ -117,6 +127,12 @@ class Network:
             for bundle, load in self._pattern_loads(one.channel, one.pattern).items():
                 amounts[bundle] = amounts.get(bundle, 0.0) + load * boundary
         return (gpus, *classes(self.fabric, amounts))
+
+    def _crowding(self, channel: Channel) -> Number:
+        """Return a GPU's links over those that a group can use: on a mesh, those to its own ranks."""
+        pair = channel.scale_up_pair
+        usable = links(str(channel.fabric)).usable(channel.ranks_per_host, channel.scale_up_bandwidth, pair)
+        return channel.scale_up_bandwidth / usable if usable > 0 else 1.0
 
     def _channel(self, size: int, stride: int) -> Channel:
         if size * stride > self.gpus or size < 1 or stride < 1:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from simulator.machine import hashing
 from simulator.machine.fault import Factors
 from simulator.machine.traffic import Flow, Group
-from simulator.units import BytesPerSecond, Count
+from simulator.units import BytesPerSecond, Count, Share
 from topologies.base import Bundle, Tier, Topology
 
 
@@ -26,6 +26,8 @@ class Fabric:
     nics: Count
     tiers: tuple[Tier, ...]
     factors: Mapping[tuple[str, tuple[int, ...]], float]
+    luck: Share | None = None
+    """With how much luck flows are hashed, a quantile of the share they get; the mean where left out."""
 
     def capacity(self, bundle: Bundle, flows: float = 0.0) -> BytesPerSecond:
         """Return the bandwidth of a bundle after faults and, under static routing, collisions of `flows` flows."""
@@ -39,12 +41,12 @@ class Fabric:
         if self.topology.routing == "adaptive" or tier.paths <= 1 or flows <= 0:
             return 1.0
         links = max(1, round(tier.bandwidth / self.topology.bandwidth / tier.rails))
-        return hashing.efficiency(max(1, round(flows / tier.rails)), links, self.topology.queue_pairs)
+        return hashing.efficiency(max(1, round(flows / tier.rails)), links, self.topology.queue_pairs, self.luck)
 
 
-def fabric(topology: Topology, hosts: int, nics: int, factors: Factors) -> Fabric:
+def fabric(topology: Topology, hosts: int, nics: int, factors: Factors, luck: Share | None = None) -> Fabric:
     """Return the fabric that `hosts` with `nics` each make of `topology`."""
-    return Fabric(topology, hosts, nics, topology.tiers(hosts, nics), factors)
+    return Fabric(topology, hosts, nics, topology.tiers(hosts, nics), factors, luck)
 
 
 def loads(fabric: Fabric, flows: Iterable[Flow]) -> dict[Bundle, float]:

@@ -34,7 +34,11 @@ def section(result: Result) -> Section | None:
             )
             for link in links
         ),
-        facts=(*_means(links, joined), *(_transfer(one, joined) for one in result.step.transfers)),
+        facts=(
+            *_means(links, joined),
+            *(_transfer(one, joined) for one in result.step.transfers),
+            *_hashed(result.step.hashed),
+        ),
         pictures=("network",),
     )
 
@@ -52,6 +56,14 @@ def _transfer(one: TransferResult, joined: Mapping[str, str]) -> Fact:
     exposed = f"{duration(one.exposed_s)} exposed" if one.exposed_s > 0 else "hidden"
     sent = f"{prefixed(one.bytes, 'B')} a GPU, {joined.get(one.links, one.links)}, at {rate(one.bandwidth_bytes_per_s)}"
     return Fact(label=one.part, value=exposed, note=f"{sent}; {_hidden(one)}")
+
+
+def _hashed(step: dict[str, float]) -> Iterator[Fact]:
+    """Yield what collisions of hashed flows do to the step."""
+    if step:
+        best, median, worst = (step[name] for name in ("p10_s", "p50_s", "p90_s"))
+        note = "longer takes the step at P90 than at P10 of how flows are hashed onto links"
+        yield Fact(label="collisions", value=percent(worst / best - 1), note=f"{note}, {duration(median)} at P50")
 
 
 def _hidden(one: TransferResult) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simulator.engine.assembly import assembly
+from simulator.engine.collisions import collisions
 from simulator.engine.hiding import hiding
 from simulator.results import Result, TransferResult
 from simulator.scenario.scenario import Scenario
@@ -23,3 +26,22 @@ def transfers(scenario: Scenario, result: Result) -> tuple[TransferResult, ...]:
         )
         for one in hiding(assembly(scenario))
     )
+
+
+def hashed(scenario: Scenario, result: Result) -> dict[str, float]:
+    """Return the step at P10, P50 and P90 of how flows collide; nothing where routing is adaptive."""
+    if scenario.training.step_time is not None or scenario.model is None:
+        return {}
+    if scenario.cluster.topology.routing == "adaptive":
+        return {}
+    built = assembly(scenario)
+    return {
+        name: result.step.time_s * collisions(scenario, built, luck)
+        for name, luck in (("p10_s", 0.9), ("p50_s", 0.5), ("p90_s", 0.1))
+    }
+
+
+def network_answers(scenario: Scenario, result: Result) -> Result:
+    """Return the result with what is asked of its network."""
+    step = replace(result.step, transfers=transfers(scenario, result), hashed=hashed(scenario, result))
+    return replace(result, step=step)

@@ -143,6 +143,19 @@ def test_loads_add_up_and_name_the_busiest_class():
     assert loads["spine"].busy(1.0) == pytest.approx(7e9 / NIC, rel=0.01)
 
 
+def test_a_group_of_four_on_a_mesh_of_eight_crowds_the_three_links_between_them():
+    network = Network(host("azure-nd-mi300x-v5"), 2, SingleSwitch())
+    (load, *_) = network.loads([Carried(network.channel(4, 1), 3e9)])
+    assert load.mean_bytes == 3e9
+    assert load.peak_bytes == pytest.approx(7 / 3 * 3e9)
+
+
+def test_where_the_fabric_is_the_scale_up_domain_there_are_no_other_links():
+    network = Network(H100, 4, NvlinkDomain())
+    (load,) = network.loads([Carried(network.channel(32, 1), 3e9)])
+    assert (load.name, load.peak_bytes) == ("scale-up", 3e9)
+
+
 def test_an_exchange_loads_nics_with_what_leaves_the_host():
     network = Network(H100, 4, FatTree(levels=2, hosts_per_leaf=2))
     channel = network.channel(32, 1)

@@ -17,6 +17,9 @@ MAGNITUDES = st.floats(min_value=0, max_value=1e30, allow_nan=False, allow_subno
     ("text", "unit", "value"),
     [
         ("30min", "s", 30 * 60),
+        ("1:7", "number", 7),
+        ("7:1", "number", 7),
+        ("1.5 : 1", "number", 1.5),
         ("24h", "s", 24 * 3600),
         ("54d", "s", 54 * 86400),
         ("250us", "s", 250e-6),
@@ -62,6 +65,9 @@ def test_a_quantity_means_its_si_value(text, unit, value):
 @pytest.mark.parametrize(
     ("text", "unit", "hint"),
     [
+        ("3:2", "number", "`3:2` is not a number"),
+        ("5=7", "count", "`5=7` is not a whole number"),
+        ("3:4", "s", "`3:4` is not a time"),
         ("30", "s", "`30` has no unit; write a time such as `30s`"),
         ("30m", "s", "`m` is no unit; write `30min` for minutes"),
         ("1.5 m", "s", "write `1.5min`"),
