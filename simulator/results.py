@@ -22,6 +22,7 @@ STEP_PARTS = (
     "bubble",
     "data",
     "optimizer",
+    "offload",
     "straggler",
     "stall",
     "other",
@@ -77,6 +78,8 @@ class StepResult:
     tflops_per_gpu_full: float | None
     parts_s: dict[str, float]
     p_slow_host: float = 0.0
+    dropped_tokens: float = 0.0
+    """Share of visits to experts that found them full (`moe.capacity`)."""
     waterfall: tuple[tuple[str, float], ...] = ()
     """From peak to delivered FLOP/s of one GPU, each step what one cause takes away, last what is left (FLOP/s)."""
     links: tuple[dict[str, Any], ...] = ()
@@ -98,8 +101,6 @@ class MemoryResult:
     p_fits: float
     host_peak_bytes: float
     worst_stage: int
-    dropped_tokens: float = 0.0
-    """Share of visits to experts that found them full (`moe.capacity`)."""
     stages: tuple[dict[str, float], ...]
 
 

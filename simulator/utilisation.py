@@ -18,6 +18,7 @@ NAMES = {
     "pipeline": "pipeline transfers",
     "bubble": "pipeline bubble",
     "data": "data parallelism",
+    "offload": "offload to the host",
     "straggler": "stragglers",
     "stall": "data stalls",
     "other": "host-bound launches",

@@ -228,9 +228,10 @@ class _Stage:
     def _finish(self) -> Process:
         model = self.model
         if model.optimizer:
-            began, seconds = self.env.now, model.optimizer[self.number].seconds
-            yield self.env.timeout(seconds)
-            self.account("optimizer", seconds)
+            began = self.env.now
+            yield self.env.timeout(model.optimizer[self.number].seconds)
+            for part, seconds in model.optimizer[self.number].parts.items():
+                self.account(part, seconds)
             self.span("optimizer", began, "optimizer")
         if not model.overlap_gather:
             for position in self.held:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from simulator.units import Bytes, Seconds
 from simulator.workload.schedules import Schedule
 
-ACCOUNTS = ("compute", "recompute", "tensor", "context", "expert", "data", "other")
+ACCOUNTS = ("compute", "recompute", "tensor", "context", "expert", "data", "offload", "other")
 """What a piece of work on a stage is made of."""
 
 

@@ -116,6 +116,8 @@ class Host:
     fabric: str = "infiniband"
     """infiniband, roce, efa, omni-path, tcp, dcn."""
     memory: Bytes | None = None
+    memory_bandwidth: BytesPerSecond = 409.6e9
+    """All memory of the host together; two sockets of eight channels of DDR4-3200 where left out."""
     host_link: BytesPerSecond | None = None
     """Nominal host link of each GPU; the GPU's own where left out."""
     power: Watts | None = None

@@ -33,6 +33,7 @@ STEP = {
     "bubble": PALE_GREY,
     "data": VERMILLION,
     "optimizer": GREEN,
+    "offload": PALE_GREEN,
     "straggler": GREY,
     "stall": DARK_GREY,
     "other": SLATE,

@@ -8,7 +8,7 @@ from simulator.scenario.document import Keys, Left
 from simulator.scenario.mistakes import Mistakes
 
 NOT_MODELLED: dict[str, str] = {
-    "training.offload": "offloading of states and activations",
+    "training.offload.to=nvme": "the time of NVMe drives",
 }
 """Dotted key, or ``key=word``, and what it would need."""
 

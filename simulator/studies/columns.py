@@ -31,6 +31,7 @@ COLUMNS = (
     "step_bubble_s",
     "step_data_s",
     "step_optimizer_s",
+    "step_offload_s",
     "step_straggler_s",
     "step_stall_s",
     "step_other_s",

@@ -123,6 +123,7 @@ def _step() -> StepResult:
         "bubble": 0.60,
         "data": 0.24,
         "optimizer": 0.03,
+        "offload": 0.0,
         "straggler": 0.35,
         "stall": 0.05,
         "other": 0.16,

@@ -27,10 +27,16 @@ WHERE = {
 }
 
 
-@pytest.mark.parametrize("term", terms.TERMS)
+@pytest.mark.parametrize("term", WHERE)
 def test_a_step_is_shorter_without_a_term(term: str) -> None:
     answer = published(WHERE[term])
     assert predict(answer.scenario, without={term}).step_time_s < answer.step
+
+
+def test_every_term_is_tried_on_a_row_but_offload_which_no_row_shows() -> None:
+    """tests/engine/test_offload.py has it: the one timed row with offload hides it (tune-007)."""
+    assert terms.TERMS.keys() - WHERE.keys() == {"offload"}
+    assert predict(published("tune-007").scenario).parts_s.get("offload", 0.0) == 0.0
 
 
 def test_a_term_that_is_none_is_an_error_with_a_hint() -> None:
