@@ -29,14 +29,25 @@ class DataAxis:
         inputs = self.inputs
         if inputs.stack.gather:
             return WIDTH[inputs.stack.gather]
-        if self.level == "parameters":
+        if self._layer_by_layer:
             return widths(inputs.model, inputs.stack, inputs.training).compute
         return WIDTH[inputs.training.states.weights]
 
     @property
+    def _layer_by_layer(self) -> bool:
+        """Whether layers gather for themselves: ZeRO-3, FSDP, and FSDP that shards gradients only (SHARD_GRAD_OP)."""
+        return self.level == "parameters" or (self.level == "gradients" and self.inputs.stack.shard == "parameters")
+
+    @property
     def sharded(self) -> bool:
-        """Whether weights are gathered unit by unit in every microbatch (ZeRO-3, FSDP)."""
-        return self.level == "parameters" and self.durations.channels["shard"].ranks > 1
+        """Whether weights are gathered unit by unit in every microbatch, and gradients reduced."""
+        kept = self.inputs.stack.keep_unsharded and self.inputs.parallelism.pipeline > 1
+        return self._layer_by_layer and not kept and self.durations.channels["shard"].ranks > 1
+
+    @property
+    def gathers(self) -> int:
+        """How often a unit is gathered for a microbatch: again for the backward where it was let go."""
+        return 2 if self.level == "parameters" else 1
 
     def transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
         """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters."""
@@ -62,13 +73,13 @@ class DataAxis:
         """Return the pieces of a chunk whose weights are gathered unit by unit ahead of compute.
 
         The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
-        forward is still there when the backward begins, and all are where the stack keeps them.
+        forward is still there when the backward begins, and all are where gradients only are sharded.
         """
         single = [self.with_copies(replace(unit, count=1)) for unit in units for _ in range(unit.count)]
         nothing = [0.0] * len(single)
         gathers = [self._seconds(unit, "all_gather", self.weight) for unit in single]
         scatters = [self._seconds(unit, "reduce_scatter", self.gradient) for unit in reversed(single)]
-        again = nothing if self.inputs.stack.keep_unsharded else [0.0, *reversed(gathers[:-1])]
+        again = nothing if self.gathers == 1 else [0.0, *reversed(gathers[:-1])]
         back = list(reversed(single))
         return {
             "forward": self._stream([unit.forward for unit in single], gathers, nothing),
@@ -82,7 +93,7 @@ class DataAxis:
         stack, count = self.inputs.stack, unit.dense + unit.experts
         gather = self._copy(count * self.weight * stack.gather_copies)
         scatter = self._copy(count * self.gradient * stack.scatter_copies)
-        again = Piece() if stack.keep_unsharded else gather
+        again = Piece() if self.gathers == 1 else gather
         return replace(
             unit,
             forward=gather + unit.forward,

@@ -66,7 +66,7 @@ def _of_weights(assembly: Assembly, unit: Unit) -> Sent:
     gathered, reduced = float(scattered), 1.0
     if data.sharded:
         reduced = inputs.microbatches
-        gathered = reduced * (1 if inputs.stack.keep_unsharded else 2)
+        gathered = reduced * data.gathers
     elif inputs.stack.reduce_each_round and data.level == "gradients":
         schedule = inputs.parallelism.schedule
         reduced = -(-inputs.microbatches // schedule.round_size(inputs.parallelism.pipeline, inputs.microbatches))

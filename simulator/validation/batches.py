@@ -8,6 +8,7 @@ from typing import Any
 from simulator.validation import phrases, rules
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.layouts import Degrees
+from simulator.validation.stacks import NEWEST
 from simulator.validation.suites.base import Row
 
 PRECISIONS = ("nvfp4", "mxfp8", "fp8", "bf16", "fp16", "tf32", "fp32")
@@ -23,7 +24,7 @@ def sizes(row: Row, size: Degrees, framework: str) -> tuple[int, tuple[int, ...]
     """Return the global batch in sequences and the microbatch sizes to try."""
     batch, micro = _global_batch(row), row.whole("micro_batch")
     if micro and size.pipeline > 1 and framework == "torchtitan":
-        micro = _pipeline_microbatch(row, micro)
+        micro = _pipeline_microbatch(row, micro, size.pipeline)
     if batch is None:
         micro = micro or 1
         return rules.global_batch(size.data, size.pipeline, micro), (micro,)
@@ -54,10 +55,10 @@ def _global_batch(row: Row) -> int | None:
     return round(rate * gpus * time / sequence) if rate and time and gpus and sequence else None
 
 
-def _pipeline_microbatch(row: Row, local_batch: int) -> int:
+def _pipeline_microbatch(row: Row, local_batch: int, pipeline: int) -> int:
     if stated := phrases.PIPELINE_MICROBATCHES.search(row.text("notes")):
         return max(local_batch // int(stated[1]), 1)
-    return rules.pipeline_microbatch()
+    return rules.pipeline_microbatch(local_batch, pipeline, row.whole("year") or NEWEST)
 
 
 def _precision(row: Row) -> dict[str, Any]:

@@ -148,12 +148,13 @@ def split() -> str:
     return "slots"
 
 
-def pipeline_microbatch() -> int:
-    """In torchtitan with a pipeline, the local batch is cut into microbatches of one sequence.
+def pipeline_microbatch(local_batch: int, pipeline: int, year: int) -> int:
+    """In torchtitan the local batch is cut into as many microbatches as stages, from 2025 on into sequences.
 
-    `micro_batch` of such rows is the batch that enters the pipeline (``pipeline_parallel_microbatch_size`` is 1).
+    `micro_batch` of such rows is the batch that enters the pipeline. ``pipeline_parallel_microbatches`` defaulted to
+    the pipeline degree until ``pipeline_parallel_microbatch_size``, 1 by default, took its place.
     """
-    return 1
+    return max(local_batch // pipeline, 1) if year < 2025 else 1
 
 
 def host_group(gpus_per_host: int, tensor: int, data: int) -> int:

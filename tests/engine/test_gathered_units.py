@@ -52,7 +52,18 @@ def test_a_layer_takes_as_much_longer_as_its_copies_read_and_write():
     assert one.forward.parts["data"] == pytest.approx(gather)
 
 
-def test_weights_that_stay_gathered_are_copied_once():
-    case = scenario(gather_copies=2.0, scatter_copies=0.0, keep_unsharded=True)
-    axis, layer = pieces(case)
+def test_weights_that_stay_gathered_for_the_backward_are_copied_once():
+    axis, layer = pieces(scenario("gradients", gather_copies=2.0, scatter_copies=0.0))
+    assert axis.sharded
     assert axis.with_copies(layer).backward.seconds == layer.backward.seconds
+
+
+def test_with_a_pipeline_weights_may_stay_gathered_for_the_whole_step():
+    """torchtitan's `reshard_after_forward=False`: one gather before the first forward, one reduction after the last."""
+    alone = scenario(keep_unsharded=True)
+    piped = replace(alone, parallelism=replace(alone.parallelism, pipeline=2))
+    assert pieces(alone)[0].sharded
+    assert not pieces(piped)[0].sharded
+    chunk = assembly(piped, Shared()).chunk(assembly(piped, Shared()).chunks[0])
+    assert chunk.reduce.seconds > 0
+    assert chunk.gather.seconds > 0

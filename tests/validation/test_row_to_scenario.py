@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from published_row import published, row, scenario
 
+from simulator.validation import rules
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.rows import expression
 
@@ -107,9 +108,13 @@ def test_a_run_on_one_gpu() -> None:
     assert plain["training"]["optimizer"] == "adam-8bit"
 
 
-def test_torchtitan_cuts_the_local_batch_of_a_pipeline_into_single_sequences() -> None:
+def test_torchtitan_of_2024_cuts_the_local_batch_of_a_pipeline_into_as_many_microbatches_as_stages() -> None:
     training = published("tt-013")["training"]
-    assert (training["global_batch"], training["microbatch"]) == (256, 1)
+    assert (training["global_batch"], training["microbatch"]) == (256, 32 // 8)
+
+
+def test_torchtitan_of_2025_cuts_the_local_batch_of_a_pipeline_into_sequences() -> None:
+    assert rules.pipeline_microbatch(local_batch=32, pipeline=8, year=2025) == 1
 
 
 # The batch.
