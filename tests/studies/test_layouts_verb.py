@@ -115,6 +115,8 @@ def test_the_layout_of_llama_3_is_among_the_ten_best() -> None:
 
 
 def test_the_fastest_is_on_the_front_even_where_a_twin_by_another_name_has_more_room(dense: str) -> None:
-    lines = layouts(dense, "--set", "search={tensor: [4], context: [1], microbatch: [1]}").stdout.splitlines()
+    lines = layouts(
+        dense, "--set", "search={tensor: [4], context: [1], microbatch: [1], shard: [optimizer]}"
+    ).stdout.splitlines()
     first = next(line for line in lines if line.startswith(("1 ", "1*", " 1")))
     assert "*" in first
