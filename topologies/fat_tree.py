@@ -25,7 +25,9 @@ class FatTree(Topology):
     levels: Count | None = None
     """1, 2 or 3; the fewest that reach all hosts where left out."""
     hosts_per_leaf: Count | None = None
+    """Hosts under one leaf switch; as many as its ports allow where left out."""
     hosts_per_pod: Count | None = None
+    """Hosts under one pod of three levels; as many as its ports allow where left out."""
     radix: Count | None = None
     """Ports of a switch; 64, or the next double that three levels need, where left out."""
     oversubscription: Number | tuple[Number, ...] = 1.0

@@ -24,8 +24,11 @@ class Fault:
     nic: str | None = None
     """``HOST/NIC``."""
     leaf: Count | None = None
+    """Number of a leaf switch."""
     spine: Count | None = None
+    """Number of a spine switch."""
     host: Count | None = None
+    """Number of a host."""
     bandwidth: Share = 1.0
     """Share of the bandwidth that is left; 0 is dead."""
     slow: Number = 1.0

@@ -33,12 +33,15 @@ class Gpu:
     """One accelerator; hashed by its main figures, so that kernel times are cached by it."""
 
     name: str = "custom"
+    """What reports call it."""
     architecture: str = "unknown"
     """Kernel constants are inherited along it: volta, ampere, hopper, blackwell, cdna3, ..."""
     memory: Bytes
+    """As labelled; binary GiB on NVIDIA parts."""
     usable_memory: Bytes = 0.0
     """What a process can allocate; 99% of ``memory`` where left out."""
     memory_bandwidth: BytesPerSecond
+    """Nominal bandwidth of the device memory."""
     peak: Mapping[str, FlopsPerSecond]
     """Dense peak by precision."""
     best_matmul: Mapping[str, FlopsPerSecond] = field(default_factory=dict)
@@ -48,12 +51,15 @@ class Gpu:
     scale_up_pair: BytesPerSecond | None = None
     """What one peer gets of it on a mesh (xGMI, torus); all of it behind a switch."""
     scale_up_kind: str = ""
+    """Kind of the scale-up links, such as `NVLink4 NVSwitch SHARP`; chooses their collectives."""
     sms: Count = 1
     """Streaming multiprocessors or compute units; 1 where a kernel fills the chip whatever its shape."""
     cache: Bytes = 0.0
+    """Last-level cache; for the record."""
     power: Watts = 0.0
     """Maximum board power; from the bf16 peak where nothing is published."""
     idle_power: Watts = 0.0
+    """Power while it waits; 14% of the maximum where left out."""
     host_link: BytesPerSecond = 63e9
     """Nominal link to host memory, per direction."""
     measured: KernelConstants | None = field(default=None, repr=False, metadata={"input": False})
@@ -105,10 +111,15 @@ class Host:
     """A machine with GPUs and NICs."""
 
     name: str = "custom"
+    """What reports call it."""
     gpu: Gpu
+    """A GPU of the catalog, or its keys."""
     gpus: Count = 8
+    """GPUs of one host."""
     scale_up: ScaleUp
+    """The fast domain that its GPUs are part of."""
     nics: Count = 8
+    """NICs of one host that training uses."""
     nic_bandwidth: BytesPerSecond = 0.0
     """One NIC, per direction."""
     nic_latency: Seconds = 0.5e-6
@@ -116,6 +127,7 @@ class Host:
     fabric: str = "infiniband"
     """infiniband, roce, efa, omni-path, tcp, dcn."""
     memory: Bytes | None = None
+    """Memory of the host; taken as enough for what is offloaded where left out."""
     memory_bandwidth: BytesPerSecond = 409.6e9
     """All memory of the host together; two sockets of eight channels of DDR4-3200 where left out."""
     host_link: BytesPerSecond | None = None
@@ -129,7 +141,9 @@ class Storage:
     """Shared storage as the whole cluster sees it."""
 
     write: BytesPerSecond
+    """All hosts together, writing checkpoints."""
     read: BytesPerSecond
+    """All hosts together, loading checkpoints."""
 
 
 _UNITS = {

@@ -18,6 +18,7 @@ class Lemons:
     """Hosts that fail more often than the others. The mean of the fleet stays what the causes say."""
 
     share: Share
+    """Share of hosts that fail more often."""
     factor: Number
     """Hazard of a lemon over that of a healthy host."""
 
@@ -37,7 +38,9 @@ class Stop:
     """A stop announced for a moment of the run."""
 
     at: Seconds
+    """Moment of the run at which it begins."""
     time: Seconds
+    """How long it takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,25 +58,31 @@ class Planned:
 @dataclass(frozen=True, kw_only=True)
 class Failures:
     causes: tuple[Cause, ...] = ()
+    """What fails, how often, and what that does."""
     scale: Number = 1.0
     """Factor on every rate, planned stops excluded."""
     exposure: Exposure = "uptime"
     """The clock of the hazards: ``uptime`` runs while the job trains or saves, ``wall`` always, so that failures
     strike recoveries too."""
     planned: Planned | tuple[Stop, ...] | None = None
+    """Stops that are no failures: maintenance, or a list of `{at, time}`."""
     size_exponent: Number = 0.0
     """Rates of units other than the job grow by (gpus / size)^exponent beyond linear; 0.94 takes Meta's rate on 32K
     GPUs to that on 98K."""
     size: Count | None = None
     """GPUs at which the rates hold; the preset's where one is used."""
     lemons: Lemons | None = None
+    """A part of the hosts fails more often than the rest."""
     burn_in: BurnIn | None = None
+    """Hosts that are defective from the start, each of which fails once."""
     repeat: Share = 0.0
     """Share of failures that are repeats on a host just brought back; 12% on Titan. The total rate stays."""
     repeat_within: Seconds = 3600.0
+    """How soon repeats strike."""
     evict_after: Count | None = None
     """Failures of one host after which it is never used again."""
     preset: str | None = None
+    """Published counts of a real fleet, by name."""
     uptime: Share = 1.0
     """Share of the wall clock that the preset's source was up; chooses the denominator of its rates."""
 

@@ -19,6 +19,7 @@ STORAGE_OF_A_HOST: BytesPerSecond = 1e9
 @dataclass(frozen=True, kw_only=True)
 class ClusterSection:
     host: Host
+    """A host of the catalog, or its keys."""
     hosts: Count
     """Hosts that train; spares are not among them."""
     spares: Count | None = None

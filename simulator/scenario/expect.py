@@ -12,10 +12,13 @@ class Expectation:
     """What a value of the result must be; `value` with `within`, or a bound."""
 
     value: Number | None = None
+    """What was measured."""
     within: Share | None = None
     """Relative distance from `value` that still counts."""
     at_least: Number | None = None
+    """Least that the result may be."""
     at_most: Number | None = None
+    """Most that the result may be."""
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.within is None):

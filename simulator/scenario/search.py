@@ -16,16 +16,27 @@ class Search:
     """An axis that is left out takes every valid value."""
 
     tensor: tuple[Count, ...] | None = None
+    """Tensor-parallel sizes."""
     pipeline: tuple[Count, ...] | None = None
+    """Numbers of stages."""
     context: tuple[Count, ...] | None = None
+    """Context-parallel sizes."""
     expert: tuple[Count, ...] | None = None
+    """Expert-parallel sizes."""
     expert_tensor: tuple[Count, ...] | None = None
+    """Ranks that share one expert."""
     schedule: tuple[str, ...] | None = None
+    """Kinds of schedules."""
     chunks: tuple[Count, ...] | None = None
+    """Chunks a stage of interleaved schedules."""
     microbatch: tuple[Count, ...] | None = None
+    """Sequences a microbatch."""
     shard: tuple[Literal["none", "optimizer", "gradients", "parameters"], ...] | None = None
+    """What replicas share out."""
     recompute: tuple[Literal["none", "selective", "full", "sqrt"], ...] | None = None
+    """Kinds of recompute."""
     sequence: tuple[bool, ...] | None = None
+    """Sequence parallelism, on and off."""
 
     def axes(self) -> dict[str, tuple[Any, ...]]:
         """Return the axes that are given."""

@@ -21,7 +21,9 @@ from simulator.workload.stack import Stack
 @dataclass(frozen=True, kw_only=True)
 class Context:
     size: Count = 1
+    """Ranks that share one sequence."""
     kind: Literal["ring", "all-gather", "ulysses"] = "ring"
+    """How keys and values reach them: `ring` one after the other, `all-gather` all at once, `ulysses` by heads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,7 @@ class Shard:
     """Sharding over the data axis (ZeRO, FSDP)."""
 
     level: Literal["none", "optimizer", "gradients", "parameters"] = "none"
+    """What is shared out: ZeRO 0 (`none`), 1, 2 or 3 (`parameters`, FSDP)."""
     replicas: Count = 1
     """Groups that each hold a whole copy (HSDP); 1 shards over the whole data axis."""
 
@@ -36,16 +39,25 @@ class Shard:
 @dataclass(frozen=True, kw_only=True)
 class Parallelism:
     tensor: Count = 1
+    """Ranks that share each matrix product."""
     pipeline: Count = 1
+    """Stages that share the layers."""
     context: Context = field(default_factory=Context)
+    """Ranks that share one sequence, or `{size, kind}`."""
     expert: Count = 1
+    """Ranks that share the experts of a layer; they are taken from tensor x context x data."""
     expert_tensor: Count = 1
+    """Ranks that share the products of one expert."""
     schedule: Schedule = field(default_factory=OneForwardOneBackward)
+    """In which order stages work on microbatches."""
     sequence: bool = False
+    """Norms and residuals are split over the tensor axis too; on where stacks do so."""
     shard: Shard = field(default_factory=Shard)
+    """What replicas share out, or `{level, replicas}`; the stack's where left out."""
     split: tuple[Count, ...] | None = None
     """Layers of each chunk in the order of the model; the stack's rule where left out."""
     order: str = "tp-cp-ep-dp-pp"
+    """Axes from the innermost out: `tp-cp-ep-dp-pp`, or `tp-cp-ep-pp-dp` with replicas outermost."""
 
 
 class Axis(NamedTuple):

@@ -28,6 +28,7 @@ class Window:
     kind: ClassVar[str] = "window"
 
     window: Count
+    """Tokens that a query sees at most, itself included."""
     full_every: Count = 0
     """One layer in this many attends to everything all the same (2 in gpt-oss); 0 where none does."""
 
@@ -41,11 +42,13 @@ class Latent:
     q_rank: Count = 0
     """Rank of the query latent; 0 projects queries directly (DeepSeek-V2-Lite)."""
     kv_rank: Count
+    """Rank of the latent that keys and values are made from."""
     rope_size: Count
     """Part of a query or key head that carries the position; the key's is shared by all heads."""
     nope_size: Count
     """Part of a query or key head without position."""
     value_size: Count
+    """Width of one value head."""
 
 
 Attention = Full | Window | Latent
@@ -56,7 +59,9 @@ class Experts:
     """Mixture-of-experts layers: each token goes to `active` of `count` experts and to all shared ones."""
 
     count: Count
+    """Experts of a layer, shared ones not among them."""
     active: Count
+    """Experts that each token goes to."""
     ffn: Count
     """Inner width of one expert."""
     shared: Count = 0
@@ -74,8 +79,11 @@ class Model:
     """A decoder-only transformer; numbers left out follow from the others when the object is made."""
 
     layers: Count
+    """Transformer layers, those of MTP modules not among them."""
     hidden: Count
+    """Width of the residual stream."""
     heads: Count
+    """Query heads of a layer."""
     kv_heads: Count = 0
     """Key and value heads; as many as `heads` where left out."""
     head_size: Count = 0
@@ -83,19 +91,23 @@ class Model:
     ffn: Count = 0
     """Inner width of the MLP; 4 x hidden where left out."""
     vocabulary: Count
+    """Entries of the token embedding, before padding."""
     gated: bool = True
     """The MLP has a gate matrix beside the up matrix (SwiGLU, GeGLU): three matrices, not two."""
     tied: bool = False
     """Head and token embedding are one matrix."""
     norm: Literal["rmsnorm", "layernorm"] = "rmsnorm"
+    """RMS norm, or layer norm with mean and bias."""
     norm_bias: bool = True
     """Layer norms have a bias (RMS norms never do)."""
     norms: Literal[1, 2, 4] = 2
     """Norms a layer: 1 where a parallel block shares it (PaLM), 4 where outputs are normed too (Gemma 2, Grok-1)."""
     final_norm: bool = True
+    """A norm stands before the head."""
     parallel: bool = False
     """Attention and MLP read the same input and run side by side (PaLM, Falcon)."""
     activation: Activation = "silu"
+    """Function of the MLP; `silu` or `gelu` with `gated` is SwiGLU or GeGLU."""
     bias: Literal["none", "qkv", "all"] = "none"
     """Which linear layers have a bias: none, the query, key and value projections, or all but the head."""
     qk_norm: Literal["none", "head", "full"] = "none"
@@ -109,8 +121,11 @@ class Model:
     max_positions: Count = 2048
     """Rows of the table of learned positions; without meaning for the other kinds."""
     dropout: Share = 0.0
+    """Share of values dropped in training, after the attention scores and in both residuals."""
     attention: Attention = field(default_factory=Full)
+    """`full`, `{window: n}`, or `{kind: mla, ...}`."""
     experts: Experts | None = None
+    """Mixture-of-experts layers; none where left out."""
     mtp: Count = 0
     """Multi-token-prediction modules that are trained beside the model (DeepSeek-V3, arXiv 2412.19437, 2.2)."""
 

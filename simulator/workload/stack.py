@@ -18,9 +18,13 @@ class States:
     """The number format of each state a parameter has; ``none`` where it is not kept."""
 
     weights: Dtype = "bf16"
+    """Weights as they are kept between steps."""
     gradients: Dtype = "fp32"
+    """The gradients that microbatches are added up in."""
     master: Dtype = "fp32"
+    """A copy of the weights for the optimizer; `none` where weights are their own."""
     moments: Dtype = "fp32"
+    """The optimizer's averages, two for Adam."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +32,9 @@ class Stack:
     """What the software does; each field is a software fact that the catalog entry sources."""
 
     framework: str = "generic"
+    """The framework; with `year`, shared constants and published rows find their stack by it."""
     year: Count = 2024
+    """The year whose software it is."""
 
     # Kernels.
     attention: Literal["unfused", "triton", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"
@@ -42,6 +48,7 @@ class Stack:
     softmax: Literal["fused", "eager"] = "fused"
     """Softmax of unfused attention: ``eager`` works in fp32 and keeps that copy as well."""
     rope: Literal["fused", "eager"] = "fused"
+    """Rotary positions in one kernel, or kernel by kernel."""
     elementwise: Literal["fused", "eager"] = "fused"
     """Bias, dropout and residual in one kernel, or one kernel each."""
     expert_bias: Literal["fused", "eager"] = "eager"
@@ -64,7 +71,9 @@ class Stack:
     cpu_step: Seconds = 0.0
     """Host time once a step that nothing hides (optimizer loop, logging, data)."""
     cpu_microbatch: Seconds = 0.0
+    """Host time once a microbatch that nothing hides."""
     cuda_graphs: bool = False
+    """Layers are launched as CUDA graphs, which takes the host no time."""
 
     host_optimizer: Share = 0.43
     """Share of the host's memory bandwidth that an optimizer on the host reaches: 10^9 parameters in 0.26 s on 256 GB/s
@@ -77,7 +86,9 @@ class Stack:
     """``bulk`` runs gathers beside the input-gradient GEMM and scatters beside the weight-gradient GEMM;
     ``ring`` also splits forward collectives into chunks beside their GEMM."""
     overlap_gradient_reduce: bool = False
+    """Gradients are reduced beside the backward; otherwise after it."""
     overlap_parameter_gather: bool = False
+    """Weights of a sharded optimizer are gathered beside the next forward; otherwise after the optimizer."""
     reduce_bucket: Bytes = 0.0
     """Gradients, and weights of sharded optimizers, travel in pieces of so many bytes, each with its own latency; a
     chunk's at once where 0."""
@@ -96,13 +107,18 @@ class Stack:
     """Share of its rate that compute loses beside a collective, which takes SMs, bandwidth of memory and power from it:
     18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114)."""
     moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
+    """`alltoall` sends a row to each expert; `fused` (DeepEP, HybridEP) sends it once to each host and permutes on the
+    way."""
     moe_overlap: bool = False
+    """Dispatch and combine run beside what does not wait for them."""
     grouped_gemm: bool = True
+    """All experts of a rank are one grouped product; otherwise one after the other."""
 
     # Sharding and states.
     shard: Literal["none", "optimizer", "gradients", "parameters"] = "none"
     """Shard level where the scenario names none."""
     states: States = field(default_factory=States)
+    """Number formats of weights, gradients and optimizer state, where the scenario names none."""
     sequence: bool = True
     """Sequence parallelism wherever tensor parallelism is on, unless the scenario says otherwise."""
     gradient_reduce: Dtype = "fp32"
@@ -118,9 +134,11 @@ class Stack:
     saved_gathers: bool = False
     """The gathered input of a tensor-parallel GEMM is kept instead of gathered again in the backward."""
     loss: Literal["vocabulary-parallel", "replicated", "chunked"] = "vocabulary-parallel"
+    """Logits and loss split over the tensor axis, whole on each rank, or in chunks that are never all there."""
     loss_bytes: Number = 10.0
     """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank."""
     saves_dropout_mask: bool = True
+    """Dropout keeps its mask, a byte a value; otherwise it is drawn again."""
     repeats_keys: bool = False
     """Keys and values are copied to every query head before the attention kernel, and kept so."""
     keeps_unrotated: bool = False
@@ -146,6 +164,7 @@ class Stack:
     extra_state: Number = 0.0
     """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
     expandable_segments: bool = True
+    """The allocator's segments grow, so that little of reserved memory is unused."""
     reserved_factor: Number = 1.05
     """Reserved over allocated memory."""
     process_overhead: Bytes = 3e9

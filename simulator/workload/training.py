@@ -14,7 +14,9 @@ PrecisionKind = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"]
 @dataclass(frozen=True, kw_only=True)
 class Precision:
     kind: PrecisionKind = "bf16"
+    """Number format of matrix products; a name alone is short for it."""
     scaling: Literal["delayed", "current", "block"] = "delayed"
+    """Where the scales of fp8 come from: earlier steps, the values themselves, or blocks of them."""
     skipped_steps: Share = 0.0
     """Share of steps that dynamic loss scaling throws away."""
 
@@ -22,24 +24,34 @@ class Precision:
 @dataclass(frozen=True, kw_only=True)
 class Recompute:
     kind: Literal["none", "selective", "full", "sqrt"] = "none"
+    """What is computed again for the backward: nothing, what the stack means by `selective`, whole layers, or segments
+    of sqrt(layers)."""
     layers: Count | None = None
     """Layers a stage to which it applies; all where left out."""
     modules: tuple[Literal["core_attention", "mla_up", "moe_activation"], ...] = ()
+    """With `selective`, these modules only."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offload:
     parameters: Share = 0.0
+    """Share of the weights."""
     optimizer: Share = 0.0
+    """Share of the optimizer state, which is updated there."""
     activations: Share = 0.0
+    """Share of what layers keep for their backward."""
     to: Literal["cpu", "nvme"] = "cpu"
+    """Memory of the host, or drives, which are not modelled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
     tokens: Count
+    """Tokens of the phase."""
     global_batch: Count
+    """Sequences a step."""
     sequence_length: Count | None = None
+    """Tokens a sequence; as in `training` where left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,28 +59,39 @@ class Evaluation:
     every: Count
     """Steps between evaluations."""
     time: Seconds
+    """How long training waits for one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
     tokens: Count | None = None
+    """Tokens to train on."""
     steps: Count | None = None
+    """Optimizer steps."""
     duration: Seconds | None = None
     """Exactly one of tokens, steps and duration (of useful work); the reader sees to it."""
     sequence_length: Count = 2048
+    """Tokens a sequence."""
     global_batch: Count = 1
     """Sequences a step."""
     microbatch: Count = 1
     """Sequences a microbatch and replica."""
     precision: Precision = field(default_factory=Precision)
+    """Number format, or `{kind, scaling, skipped_steps}`."""
     optimizer: Literal["adamw", "adam-8bit", "lion", "sgd", "adafactor", "muon"] = "adamw"
+    """Decides how much state a parameter has."""
     recompute: Recompute = field(default_factory=Recompute)
+    """What is computed again instead of kept, or `{kind, layers, modules}`; the stack's where left out."""
     states: States = field(default_factory=States)
     """Resolved by the reader: the scenario's, else the stack's."""
     offload: Offload | None = None
+    """What is kept on the host; nothing where left out."""
     data_stall: Seconds | None = None
+    """Time that every step waits for data; `data_stall_share` is a share of the step instead."""
     data_stall_share: Share | None = None
     phases: tuple[Phase, ...] = ()
+    """Batches and sequences that change over the run."""
     evaluation: Evaluation | None = None
+    """Pauses for evaluation."""
     step_time: Seconds | None = None
     """A measured step; then the step is not simulated."""

@@ -93,3 +93,7 @@ def test_keys_are_described():
 def test_every_reference_leads_somewhere():
     references = {part.split('"')[0] for part in json.dumps(SCHEMA).split('"#/$defs/')[1:]}
     assert references == set(SCHEMA["$defs"])
+
+
+def test_every_key_says_what_it_means() -> None:
+    assert [row for row in page().splitlines() if row.endswith("|  |")] == []

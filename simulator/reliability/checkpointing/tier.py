@@ -15,6 +15,7 @@ class Tier:
     interval: Seconds
     """Useful work between saves to this tier; a multiple of the tier before it, to which it is rounded."""
     stall: Seconds
+    """Time that training waits for a save."""
     load: Seconds = 0.0
     """Time to come back from it, added to the restart."""
     persist: Seconds = 0.0

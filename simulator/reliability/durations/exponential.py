@@ -16,6 +16,7 @@ from simulator.units import Seconds, Share
 class ExponentialDuration(Duration):
     kind: ClassVar[str] = "exponential"
     mean: Seconds
+    """Mean of the duration."""
 
     def expected(self) -> Seconds:
         return self.mean

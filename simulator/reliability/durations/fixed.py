@@ -15,6 +15,7 @@ from simulator.units import Seconds, Share
 class Fixed(Duration):
     kind: ClassVar[str] = "fixed"
     time: Seconds
+    """The duration."""
 
     def expected(self) -> Seconds:
         return self.time

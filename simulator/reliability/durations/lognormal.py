@@ -20,6 +20,7 @@ from simulator.units import Number, Seconds, Share
 class LognormalDuration(Duration):
     kind: ClassVar[str] = "lognormal"
     mean: Seconds
+    """Mean of the duration, not its median."""
     cv: Number = 1.0
     """Standard deviation over mean."""
 

@@ -19,8 +19,11 @@ class Part:
     """One class of a mixture, lognormal around its mean; ``cv: 0`` is fixed."""
 
     share: Share
+    """Weight of the class."""
     mean: Seconds
+    """Mean of its durations."""
     cv: Number = 1.0
+    """Standard deviation over mean."""
 
 
 @dataclass(frozen=True, kw_only=True)

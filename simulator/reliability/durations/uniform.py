@@ -16,7 +16,9 @@ from simulator.units import Seconds, Share
 class Uniform(Duration):
     kind: ClassVar[str] = "uniform"
     low: Seconds
+    """Shortest."""
     high: Seconds
+    """Longest."""
 
     def __post_init__(self) -> None:
         if self.low > self.high:

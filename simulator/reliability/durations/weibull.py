@@ -16,7 +16,9 @@ from simulator.units import Number, Seconds, Share
 class WeibullDuration(Duration):
     kind: ClassVar[str] = "weibull"
     mean: Seconds
+    """Mean of the duration, not its scale."""
     shape: Number = 1.0
+    """Below 1 the end becomes less likely with time, above 1 more."""
 
     def expected(self) -> Seconds:
         return self.mean

@@ -19,6 +19,7 @@ class Eviction(Exponential):
     kind: ClassVar[str] = "eviction"
     unit: Unit = "host"
     notice: Seconds = 120.0
+    """Time between the warning and the loss."""
 
     def seconds_of_notice(self) -> Seconds:
         return self.notice

@@ -22,6 +22,7 @@ class Renewal(Cause):
     mtbf: Seconds
     """Mean time between failures of one unit, whatever the shape."""
     age: Literal["stationary", "new"] = "stationary"
+    """`stationary`: units have been running for long; `new`: all begin at age 0."""
 
     def rate(self, units: int) -> float:
         return units / self.mtbf

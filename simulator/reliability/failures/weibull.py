@@ -22,6 +22,7 @@ from simulator.units import Number
 class Weibull(Renewal):
     kind: ClassVar[str] = "weibull"
     shape: Number = 0.7
+    """Below 1 units fail early, above 1 they wear out."""
 
     @property
     def scale(self) -> float:

@@ -25,10 +25,13 @@ class Phase:
     """
 
     name: str
+    """What reports call it."""
     time: Duration
+    """How long it takes, at `size` GPUs where that is given."""
     size: Count | None = None
     """GPUs at which `time` holds."""
     exponent: Number = 0.0
+    """How it grows with the job; 0 not at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,7 @@ class Recovery(ABC):
     missed: Share = 0.0
     """Share of failures that the check misses, so that they are noticed only after `timeout`."""
     timeout: Duration = field(default_factory=lambda: Fixed(time=1800.0))
+    """Until a missed failure is noticed all the same, such as the timeout of a collective."""
     diagnose: Duration = field(default_factory=lambda: Fixed(time=0.0))
     """Until it is known what to do: under 600 s automatic, over 1,800 s by hand."""
     restart: Duration = field(default_factory=lambda: LognormalDuration(mean=480.0, cv=0.5))

@@ -20,6 +20,7 @@ from simulator.units import Count, Share
 class Elastic(Recovery):
     kind: ClassVar[str] = "elastic"
     replicas: Count
+    """Data-parallel replicas of the whole job."""
     stall: Duration = field(default_factory=lambda: Fixed(time=180.0))
     """From the failure to training with the replicas that are left, detection included."""
     replace: Duration = field(default_factory=lambda: Fixed(time=420.0))
