@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -33,10 +34,18 @@ def text_of(path: Path, largest: int = LARGEST) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that the user asked for."""
+    """Write a file that the user asked for, whole or not at all; a link, a device or a pipe as it comes."""
+    part = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(text, encoding="utf-8")
+            return
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -109,14 +109,3 @@ def _enough(jobs: int | None, points: int) -> int:
     from simulator.studies.executors import processors
 
     return min(jobs, points) if jobs else max(min(processors(), points // 2), 1)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file of a study's folder."""
-    from simulator.errors import ScenarioError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None

@@ -150,7 +150,7 @@ def _fill(folder: Path, rows: list[dict[str, Any]], best_layout: Any) -> None:
     """Write the table, the plot and the best layout as a scenario."""
     import yaml
 
-    from simulator.cli._study import write
+    from simulator.cli._files import write
     from simulator.plots import canvas, pareto
     from simulator.report import rows as machine
     from simulator.studies import best

@@ -113,7 +113,7 @@ def _draw(rows: list[dict[str, Any]], axes: Any, metric: str, path: Path) -> Non
 
 
 def _fill(folder: Path, rows: list[dict[str, Any]], axes: Any, metric: str) -> None:
-    from simulator.cli._study import write
+    from simulator.cli._files import write
     from simulator.report import rows as machine
 
     write(folder / "policies.csv", machine.csv_text(rows))

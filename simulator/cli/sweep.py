@@ -58,8 +58,9 @@ def command(
       foretrain sweep a.yaml b.yaml --out study/     two scenarios, resumable
       foretrain sweep mine.yaml --tornado --metric days
     """
+    from simulator.cli._files import write
     from simulator.cli._streams import show, terminal
-    from simulator.cli._study import base, worked_out, write
+    from simulator.cli._study import base, worked_out
     from simulator.errors import ScenarioError
     from simulator.plots import canvas, what_if
     from simulator.report import rows as machine
@@ -117,8 +118,9 @@ def _bent(
     dask: str | None,
 ) -> None:
     """Bend each uncertain input of one scenario, low and high."""
+    from simulator.cli._files import write
     from simulator.cli._streams import show, terminal
-    from simulator.cli._study import worked_out, write
+    from simulator.cli._study import worked_out
     from simulator.plots import canvas
     from simulator.plots import tornado as drawing_of
     from simulator.report import rows as machine

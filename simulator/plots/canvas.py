@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
+from simulator.plots.file import write
 from simulator.plots.gallery import style
 
 if TYPE_CHECKING:
@@ -34,8 +35,4 @@ def save(draw: Callable[[Axes], object], path: Path, size: tuple[float, float] =
         FigureCanvasAgg(figure)
         draw(figure.add_subplot())
         dates = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, metadata=dates[path.suffix.lower()])
-        except OSError as error:
-            raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
+        write(figure, path, dates[path.suffix.lower()])

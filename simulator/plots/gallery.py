@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from simulator.plots import colours
+from simulator.plots.file import write
 from simulator.results import Result
 
 if TYPE_CHECKING:
@@ -79,7 +80,6 @@ def save(result: Result, folder: Path) -> list[Path]:
     """Write every picture that applies into `folder`, as PNG and SVG."""
     import matplotlib
 
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, module in pictures().items():
         if not module.applies(result):
@@ -89,7 +89,7 @@ def save(result: Result, folder: Path) -> list[Path]:
             drawing = figure(name, result)
             for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
                 written.append(folder / f"{name}.{suffix}")
-                drawing.savefig(written[-1], metadata=metadata)
+                write(drawing, written[-1], metadata)
     return written
 
 

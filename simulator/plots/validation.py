@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
 from simulator.plots import colours
+from simulator.plots.file import write
 from simulator.plots.gallery import style
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ def save(rows: Sequence[Line], path: Path) -> None:
         figure = Figure(figsize=SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         draw(main_quantity(rows), figure.add_subplot())
-        try:
-            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
-        except OSError as error:
-            raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
+        write(figure, path, {"Date": None} if path.suffix.lower() == ".svg" else None)
 
 
 def main_quantity(rows: Sequence[Line]) -> list[Line]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,17 +72,39 @@ def in_order(
     for item in items:
         waiting.append(executor.submit(function, item))
         if len(waiting) >= window:
-            yield waiting.popleft().result()
+            yield _result(waiting.popleft())
     while waiting:
-        yield waiting.popleft().result()
+        yield _result(waiting.popleft())
+
+
+def _result(future: Future[R]) -> R:
+    """Return the result of `future`; a worker that is gone is said, not what its executor makes of it."""
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError) as error:
+        raise _lost() from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] == "distributed":
+            raise _lost() from error
+        raise
+
+
+def _lost() -> ScenarioError:
+    return ScenarioError(
+        "a worker ended before its point was done, killed or out of memory; start the same command again with fewer "
+        "--jobs; with --out it goes on from what is done"
+    )
 
 
 @contextmanager
 def _dask(address: str) -> Iterator[tuple[Executor, int]]:
+    from logging import CRITICAL, getLogger
+
     try:
         from distributed import Client
     except ImportError:
         raise ScenarioError("--dask needs Dask; install it with pip install 'foretrain[dask]'") from None
+    getLogger("distributed.client").setLevel(CRITICAL)  # what it says of a scheduler that went is a traceback
     try:
         client = Client(address, timeout="3s")
     except (OSError, ValueError) as error:

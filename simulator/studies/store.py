@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from sys import intern
@@ -68,8 +69,10 @@ class Store:
         return self.rows[one]
 
     def close(self) -> None:
+        """Close the file; what could not be written was said when it was added, and is not tried again."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
 
 
 def _locked(path: Path) -> TextIO:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from typing import TypeVar
+
+from simulator.errors import ScenarioError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,7 +28,10 @@ def spread(function: Callable[[T], Iterable[R]], items: Sequence[T], workers: in
         return tuple(result for item in items for result in function(item))
     chunks = [items[first : first + CHUNK] for first in range(0, len(items), CHUNK)]
     with ProcessPoolExecutor(min(workers, len(chunks)), mp_context=get_context("spawn")) as pool:
-        return tuple(result for results in pool.map(partial(_all, function), chunks) for result in results)
+        try:
+            return tuple(result for results in pool.map(partial(_all, function), chunks) for result in results)
+        except BrokenExecutor:
+            raise ScenarioError("a process that predicted rows ended early, killed or out of memory") from None
 
 
 def _all(function: Callable[[T], Iterable[R]], items: Sequence[T]) -> tuple[R, ...]:
