@@ -118,8 +118,7 @@ def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
     import networkx as nx
 
     graph = nx.Graph()
-    rows = csv.DictReader(io.StringIO(text.strip()))
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(_rows(text), start=2):
         try:
             one, other = _node(row["source"] or ""), _node(row["target"] or "")
             rate = float(row.get("bandwidth") or bandwidth)
@@ -139,6 +138,14 @@ def _parse(text: str, bandwidth: float, latency: float) -> nx.Graph:
     for number, node in enumerate(graph.graph["order"]):
         graph.nodes[node]["number"] = number
     return graph
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    reader = csv.DictReader(io.StringIO(text.strip(), newline=None))
+    try:
+        return list(reader)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: not a CSV table: {error}") from None
 
 
 def _node(name: str) -> tuple:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from io import StringIO
 from statistics import median
 from typing import NamedTuple
 
 from simulator.calibration.shrinking import shrunk
+from simulator.convert import plain_csv
 from simulator.errors import ScenarioError
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import gemm
@@ -32,14 +31,17 @@ class Product(NamedTuple):
 
 def parse(text: str, name: str) -> tuple[Product, ...]:
     """Return the products in a CSV with columns m, n, k, a time (time_us, time_ms, time_s), and maybe dtype, groups."""
-    reader = csv.DictReader(StringIO(text))
-    columns = {column.strip().lower(): column for column in reader.fieldnames or () if column}
+    try:
+        header, rows = plain_csv.table(text)
+    except ValueError as error:
+        raise ScenarioError(f"{name}: {error}") from None
+    columns = {column.strip().lower(): column for column in header if column}
     time = next((column for column in TIMES if column in columns), None)
     missing = [key for key in "mnk" if key not in columns] + ([] if time else ["time_us"])
     if missing or time is None:
         raise ScenarioError(f"{name}:1: no column {', '.join(missing)}; a table of products has m, n, k and time_us")
     found: list[Product] = []
-    for line, row in enumerate(reader, start=2):
+    for line, row in enumerate(rows, start=2):
         if len(found) >= MOST_ROWS:
             raise ScenarioError(f"{name}: more than {MOST_ROWS:,} rows")
         m, n, k = (_whole(row, columns[key], f"{name}:{line}") for key in "mnk")

@@ -126,5 +126,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _rows(path: Path) -> tuple[dict[str, str], ...]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return tuple(csv.DictReader(file))
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return tuple(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScenarioError(f"{path}: cannot be read as a table: {error}") from None

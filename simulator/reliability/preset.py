@@ -6,8 +6,10 @@ of a job that is up 94.5% of the time are 1/0.945 = 1.058 times as dense there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.failures.base import Cause, Effect, Unit
 from simulator.reliability.failures.exponential import Exponential
@@ -59,7 +61,7 @@ class Preset:
             Exponential(
                 name=row.name,
                 unit=row.unit,
-                mtbf=self.exposed(exposure) * row.units / row.count,
+                mtbf=self._mtbf(row, exposure),
                 effect=row.effect,
                 detect=row.detect,
                 repair=row.repair,
@@ -68,6 +70,12 @@ class Preset:
             for row in self.counted
             if row.count > 0
         )
+
+    def _mtbf(self, row: Counted, exposure: Exposure) -> Seconds:
+        mtbf = self.exposed(exposure) * row.units / row.count
+        if not 0 < mtbf < math.inf:
+            raise ScenarioError(f"failures: {row.name}: counted in no time or on no units; all are more than zero")
+        return mtbf
 
     def stops(self, exposure: Exposure) -> Planned | None:
         if self.planned is None or self.planned.count <= 0:

@@ -38,6 +38,11 @@ TRACE = "time,host,class,downtime\n3600,0,GPU,600\n86400,1,NIC,60\n"
 LINKS = "source,target,bandwidth,latency,count\n" + "".join(
     f"nic/{host}/{nic},leaf/0,50e9,1e-6,1\n" for host in range(2) for nic in range(8)
 )
+FITTED = "params,tokens,loss\n" + "".join(
+    f"{n}e8,{d}e9,{1.7 + 400 / (n * 1e8) ** 0.34 + 410 / (d * 1e9) ** 0.28:.4f}\n"
+    for n in (1, 3, 10)
+    for d in (2, 6, 20)
+)
 CALIBRATION = """\
 gpu: h100-sxm-80gb
 host: hgx-h100
@@ -90,6 +95,7 @@ def doors() -> dict[str, Door]:
         Door("nccl-tests", lambda: [NCCL], _calibrating("--nccl-tests", "--host", "hgx-h100")),
         Door("failure-log", lambda: [EVENTS, LIVES], _calibrating("--failures", "--host", "hgx-h100", *FLEET)),
         Door("training-log", lambda: LOG.splitlines(), _log),
+        Door("plan-fit", lambda: [FITTED], lambda at, text: ["plan", "--fit", _put(at / "mine.csv", text), *FLOPS]),
         *(_foreign(name) for name in convert.formats()),
         _beside("trace", [TRACE], "failures=[{{kind: trace, unit: host, file: {file}, length: 30d}}]"),
         _beside("edge-list", [LINKS], "cluster.topology={{kind: edge-list, file: {file}}}"),
@@ -99,6 +105,7 @@ def doors() -> dict[str, Door]:
     return {door.name: door for door in found}
 
 
+FLOPS = ("--flops", "1e22", "--json")
 FLEET = ("--hosts", "4", "--wall", "30d")
 
 

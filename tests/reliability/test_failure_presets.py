@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simulator import catalog
+from simulator.errors import ScenarioError
 from simulator.reliability.fleet import Failures
+from simulator.reliability.preset import Counted, Preset
 from simulator.scenario import from_dict
 
 HOUR, DAY = 3600.0, 86400.0
@@ -67,3 +69,9 @@ def test_planned_stops_scale_with_neither_size_nor_rate():
     stops = failures(preset="llama3", exposure="wall", scale="3").planned
     assert stops is not None
     assert 54 * DAY / stops.every == pytest.approx(47)  # type: ignore[union-attr]
+
+
+def test_failures_counted_on_no_units_are_refused():
+    counted = Counted(name="GPU", unit="gpu", units=0, count=3)
+    with pytest.raises(ScenarioError, match="GPU: counted in no time or on no units"):
+        Preset(source="x", gpus=8, hosts=1, wall=3600.0, counted=(counted,)).causes("wall")

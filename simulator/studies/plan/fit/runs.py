@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 import numpy as np
 
+from simulator.convert import plain_csv
 from simulator.errors import ScenarioError
 from simulator.studies.plan.laws.base import FLOPS_PER_PARAMETER
 
@@ -57,10 +56,13 @@ def runs(rows: Sequence[tuple[float, float, float]]) -> TrainingRuns:
 
 def parse(text: str, name: str) -> TrainingRuns:
     """Return the runs in a CSV whose head names params, tokens and loss; ScenarioError names the line that is wrong."""
-    reader = csv.DictReader(StringIO(text))
-    columns = _columns(reader.fieldnames or (), name)
+    try:
+        header, found = plain_csv.table(text)
+    except ValueError as error:
+        raise ScenarioError(f"{name}: {error}") from None
+    columns = _columns(header, name)
     rows: list[list[float]] = []
-    for line, row in enumerate(reader, start=2):
+    for line, row in enumerate(found, start=2):
         if len(rows) >= MOST_ROWS:
             raise ScenarioError(f"{name}: more than {MOST_ROWS:,} rows")
         rows.append([_number(row, column, f"{name}:{line}") for column in columns.values()])
