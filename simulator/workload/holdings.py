@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import ge
 from typing import NamedTuple
 
 from simulator.workload.schedules import Schedule, Task
@@ -36,13 +37,17 @@ def played(tasks: Iterable[Task], chunks: int) -> Iterator[tuple[Task, Holding]]
         delayed[task.chunk] += {"I": 1, "W": -1}.get(task.phase, 0)
 
 
-@lru_cache(maxsize=65536)
 def holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> tuple[Holding, ...]:
     """Return the moments of `stage` that no other one of the same kind exceeds.
 
     Weight gradients alone are left out: the input gradient before held as much, and worked more.
     """
-    tasks = schedule.tasks(stage, stages, schedule.representative(stages, microbatches))
+    return _holdings(schedule, stage, stages, schedule.representative(stages, microbatches))
+
+
+@lru_cache(maxsize=65536)
+def _holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> tuple[Holding, ...]:
+    tasks = schedule.tasks(stage, stages, microbatches)
     seen: dict[tuple[int, bool], dict[Holding, None]] = {}
     for task, moment in played(tasks, schedule.chunks_per_stage):
         if task.phase != "W":
@@ -53,8 +58,10 @@ def holdings(schedule: Schedule, stage: int, stages: int, microbatches: int) -> 
 def _largest(moments: Iterable[Holding]) -> list[Holding]:
     """Return the moments that no other one is at least as large as everywhere."""
     front: list[Holding] = []
+    sizes: list[tuple[int, ...]] = []
     for moment in sorted(moments, key=lambda moment: sum(moment.counts + moment.delayed), reverse=True):
         mine = moment.counts + moment.delayed
-        if not any(all(a >= b for a, b in zip(other.counts + other.delayed, mine, strict=True)) for other in front):
+        if not any(all(map(ge, other, mine)) for other in sizes):
             front.append(moment)
+            sizes.append(mine)
     return front

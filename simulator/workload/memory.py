@@ -9,19 +9,20 @@ CUDA context, NCCL and library workspaces. Imbalance of experts and memory of CU
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from simulator.units import Bytes, Share
 from simulator.workload import fits
 from simulator.workload.holdings import Holding, holdings
-from simulator.workload.layout import Chunk, Parallelism
+from simulator.workload.layout import Chunk, Parallelism, Shard
 from simulator.workload.memory_range import between, otherwise
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
-from simulator.workload.stage_peak import offloaded, peak
+from simulator.workload.stage_peak import flight, offloaded, still
 from simulator.workload.stages import Case, Content, by_stage
-from simulator.workload.training import Training
+from simulator.workload.training import Recompute, Training
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +107,45 @@ def estimate(
 def _stages(
     case: Case, contents: tuple[tuple[Content, ...], ...], moments: tuple[tuple[Holding, ...], ...]
 ) -> list[dict[str, float]]:
-    """Return the named parts of each stage at its peak; stages of equal content and order are counted once."""
-    seen: dict[tuple, dict[str, float]] = {}
+    """Return the named parts of each stage at its peak."""
+    stays = _stays(case._replace(training=_without_recompute(case.training)), contents)
+    moves = _moves(case._replace(parallelism=_unsharded(case.parallelism), data=1), contents, moments)
+    return [
+        parts | {"activations": activations, "logits": logits}
+        for parts, (activations, logits) in zip(stays, moves, strict=True)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _stays(case: Case, contents: tuple[tuple[Content, ...], ...]) -> tuple[dict[str, float], ...]:
+    """Return the parts of each stage that stay, which do not depend on what is recomputed."""
+    seen = {held: still(case, held) for held in dict.fromkeys(contents)}
+    return tuple(seen[held] for held in contents)
+
+
+@lru_cache(maxsize=64)
+def _moves(
+    case: Case, contents: tuple[tuple[Content, ...], ...], moments: tuple[tuple[Holding, ...], ...]
+) -> tuple[tuple[Bytes, Bytes], ...]:
+    """Return activations and logits of each stage at its peak, which do not depend on how state is shared out.
+
+    Stages of equal content and order are counted once.
+    """
+    seen: dict[tuple, tuple[Bytes, Bytes]] = {}
     for key in zip(contents, moments, strict=True):
         if key not in seen:
-            seen[key] = peak(case, *key)
-    return [seen[key] for key in zip(contents, moments, strict=True)]
+            seen[key] = flight(case, *key)
+    return tuple(seen[key] for key in zip(contents, moments, strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _without_recompute(training: Training) -> Training:
+    return replace(training, recompute=Recompute())
+
+
+@lru_cache(maxsize=1024)
+def _unsharded(parallelism: Parallelism) -> Parallelism:
+    return replace(parallelism, shard=Shard())
 
 
 def _chance(case: Case, parts: dict[str, float], usable: Bytes) -> Share:

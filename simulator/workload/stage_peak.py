@@ -42,9 +42,14 @@ class Head(NamedTuple):
 
 def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> dict[str, float]:
     """Return the parts of a stage at the worst of `moments`; they sum to its peak."""
+    held_back, logits = flight(case, held, moments)
+    return still(case, held) | {"activations": held_back, "logits": logits}
+
+
+def flight(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[Bytes, Bytes]:
+    """Return activations and logits of a stage at the worst of `moments`."""
     size = sizes(case, held)
-    flight, logits = max((during(size, moment) for moment in moments), key=sum)
-    return still(case, held) | {"activations": flight, "logits": logits}
+    return max((during(size, moment) for moment in moments), key=sum)
 
 
 def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
@@ -76,13 +81,13 @@ def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
 
 def during(size: Sizes, moment: Holding) -> tuple[Bytes, Bytes]:
     """Return activations and logits at a moment: the microbatch at work is at its peak."""
-    flight = sum(map(mul, moment.counts, size.kept))
+    held = sum(map(mul, moment.counts, size.kept))
     work = 0.0 if moment.forward else size.work[moment.chunk]
     logits = waiting(size, moment)
     if size.heads[moment.chunk]:
         # In the backward of its layers a microbatch is past its loss.
         logits += (size.head.peak if moment.forward else 0.0) - size.head.waiting
-    return flight + work, logits
+    return held + work, logits
 
 
 def waiting(size: Sizes, moment: Holding) -> Bytes:
