@@ -44,6 +44,15 @@ def test_gpt_3_on_512_gpus_is_ranked_at_500_layouts_a_second() -> None:
 
 
 @pytest.mark.benchmark
+def test_all_axes_take_less_than_90_seconds_on_two_processors() -> None:
+    search = "{context: [1, 2, 4, 8], schedule: [1f1b, gpipe, interleaved-1f1b, zb-h1, zb-h2, zb-v, dualpipe]}"
+    count, seconds = ranked(GPT_3.format(hosts=64, batch=1536, search=search))
+    sys.stdout.write(f"\n{count:,} layouts in {seconds:.1f} s: {count / seconds:.0f}/s a processor\n")
+    assert count > 40_000
+    assert seconds / 2 < 90
+
+
+@pytest.mark.benchmark
 def test_the_cost_of_a_layout_does_not_grow_with_the_cluster() -> None:
     each = {}
     for hosts in (64, 16384):
