@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -14,6 +14,7 @@ from simulator.engine.assembly import assembly, network_of
 from simulator.engine.faults import StepFactor
 from simulator.engine.inputs import Shared, shared
 from simulator.engine.straggler import straggling
+from simulator.errors import ForetrainError, ScenarioError
 from simulator.expectations import expected, missed
 from simulator.intervals import interval
 from simulator.machine.fault import Fault
@@ -21,7 +22,7 @@ from simulator.machine.power import host_power
 from simulator.occupancy import occupancy
 from simulator.results import Assumption, Result, RunResult
 from simulator.scenario.scenario import Scenario
-from simulator.units import Joules, Seconds
+from simulator.units import Joules, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
 from simulator.workload.layout import chunks
@@ -178,27 +179,38 @@ def fits(scenario: Scenario) -> MemoryEstimate:
     )
 
 
-FAULTS: dict[str, Callable[[float], Fault]] = {
-    "nic": lambda share: Fault(nic="0/0", bandwidth=share),
-    "link": lambda share: Fault(nic="0/0", bandwidth=share),
-    "switch": lambda share: Fault(leaf=0, bandwidth=share),
-    "host": lambda share: Fault(host=0, bandwidth=share),
-}
-"""One degraded unit as a fault of the fabric; which one it is makes no difference to a step that waits for all."""
-
-
 def step_factor(scenario: Scenario) -> StepFactor | None:
-    """Return what degraded units do to the step, each combination worked out once; None for a measured step."""
+    """Return what degraded units do to the step, each combination worked out once; None for a measured step.
+
+    A failure that leaves no way around does not degrade a job but stops it: a ScenarioError says so.
+    """
     if scenario.training.step_time is not None or scenario.cluster.hosts == 1:
         return None
+    for cause in scenario.failures.causes:
+        if cause.effect == "degrade":
+            try:
+                network_of(_sick(scenario, [(cause.unit, cause.bandwidth)]).cluster)
+            except ForetrainError as error:
+                raise ScenarioError(f"failures: {cause.label} cannot degrade the job, only crash it: {error}") from None
 
     @cache
     def factor(degraded: tuple[tuple[str, float], ...]) -> float:
-        faults = tuple(FAULTS[unit](share) for unit, share in degraded if unit in FAULTS)
-        sick = replace(scenario, cluster=replace(scenario.cluster, faults=(*scenario.cluster.faults, *faults)))
-        return predict_step(sick, shared()) / predict_step(scenario, shared())
+        return predict_step(_sick(scenario, degraded), shared()) / predict_step(scenario, shared())
 
     return factor
+
+
+def _sick(scenario: Scenario, degraded: Iterable[tuple[str, Share]]) -> Scenario:
+    """Return the scenario with one of each unit degraded; whichever it is, the step waits for all."""
+    faults = (*scenario.cluster.faults, *(_fault(unit, share) for unit, share in degraded))
+    return replace(scenario, cluster=replace(scenario.cluster, faults=faults))
+
+
+def _fault(unit: str, share: Share) -> Fault:
+    """Return a degraded unit as a fault of the fabric; of a rack or more hosts one stands for all."""
+    if unit in ("gpu", "nic", "link"):
+        return Fault(nic="0/0", bandwidth=share)
+    return Fault(leaf=0, bandwidth=share) if unit == "switch" else Fault(host=0, bandwidth=share)
 
 
 def energy(scenario: Scenario, happened: RunResult, parts: dict[str, Seconds]) -> Joules:

@@ -68,7 +68,8 @@ def run_adds_up(result: Result) -> None:
     assert cost.co2_kg >= 0
     if run.progress:
         assert wall.mean >= run.ideal_s * (1 - CLOSE)
-        assert run.goodput.mean == pytest.approx(run.parts_s["train"] / wall.mean, rel=0.05)
+        # The mean of a ratio is no less than the ratio of means where the numerator is the same in every run.
+        assert run.goodput.mean >= run.parts_s["train"] / wall.mean * (1 - CLOSE)
     assert sum(run.interruptions["by_cause"].values()) == pytest.approx(run.interruptions["mean"])
 
 
