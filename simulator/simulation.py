@@ -21,6 +21,7 @@ from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
 from simulator.occupancy import occupancy
 from simulator.results import Assumption, Result, RunResult
+from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
 from simulator.units import Joules, Seconds, Share
 from simulator.version import version
@@ -202,15 +203,21 @@ def step_factor(scenario: Scenario) -> StepFactor | None:
 
 def _sick(scenario: Scenario, degraded: Iterable[tuple[str, Share]]) -> Scenario:
     """Return the scenario with one of each unit degraded; whichever it is, the step waits for all."""
-    faults = (*scenario.cluster.faults, *(_fault(unit, share) for unit, share in degraded))
-    return replace(scenario, cluster=replace(scenario.cluster, faults=faults))
+    cluster = scenario.cluster
+    faults = (*cluster.faults, *(_fault(cluster, unit, share) for unit, share in degraded))
+    return replace(scenario, cluster=replace(cluster, faults=faults))
 
 
-def _fault(unit: str, share: Share) -> Fault:
-    """Return a degraded unit as a fault of the fabric; of a rack or more hosts one stands for all."""
+def _fault(cluster: Cluster, unit: str, share: Share) -> Fault:
+    """Return a degraded unit of the job's first host as a fault; of a rack or more hosts one stands for all."""
+    network = network_of(cluster)
+    host = network.order[0]
     if unit in ("gpu", "nic", "link"):
-        return Fault(nic="0/0", bandwidth=share)
-    return Fault(leaf=0, bandwidth=share) if unit == "switch" else Fault(host=0, bandwidth=share)
+        return Fault(nic=f"{host}/0", bandwidth=share)
+    if unit == "switch":
+        leaf = next((host // tier.hosts * tier.rails for tier in network.fabric.tiers if tier.name == "leaf"), 0)
+        return Fault(leaf=leaf, bandwidth=share)
+    return Fault(host=host, bandwidth=share)
 
 
 def energy(scenario: Scenario, happened: RunResult, parts: dict[str, Seconds]) -> Joules:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from simulator.engine.assembly import assembly
 from simulator.engine.pipeline import time
 from simulator.errors import ScenarioError
+from simulator.machine.placement import Placement
 from simulator.scenario import from_dict
 from simulator.simulation import simulate, step_factor
 
@@ -45,6 +48,18 @@ def test_hosts_that_are_degraded_set_the_pace_however_many(unit):
     factor = step_factor(degrading(unit, "50%"))
     assert factor is not None
     assert factor(((unit, 0.5),)) == pytest.approx(factor((("host", 0.5),)))
+
+
+@pytest.mark.parametrize("unit", ["nic", "switch", "host"])
+def test_what_degrades_is_among_the_hosts_of_the_job(unit):
+    """On hosts 8 to 15 of a larger fabric a failure costs what it costs on hosts 0 to 7."""
+    near = degrading(unit, "50%")
+    far = replace(near, cluster=replace(near.cluster, placement=Placement(hosts=tuple(range(8, 16)))))
+    there, here = step_factor(far), step_factor(near)
+    assert there is not None
+    assert here is not None
+    assert there(((unit, 0.5),)) == pytest.approx(here(((unit, 0.5),)))
+    assert there(((unit, 0.5),)) > 1
 
 
 def test_a_run_goes_on_at_the_slower_pace():
