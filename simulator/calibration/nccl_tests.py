@@ -57,11 +57,12 @@ class Fit:
     after: Share
 
 
-def parse(text: str, operation: Operation | None = None) -> Log:
-    """Return what a log says; `operation` where the log does not name the benchmark.
+def parse(text: str, name: str = "") -> Log:
+    """Return what a log says; `name`, of its file, tells the benchmark where the log does not, as older ones do not.
 
     Raises ScenarioError where a log has no ranks, no rows, or no name.
     """
+    operation: Operation | None = None
     places: dict[int, str] = {}
     times: list[tuple[float, float]] = []
     for line in text.splitlines():
@@ -74,11 +75,25 @@ def parse(text: str, operation: Operation | None = None) -> Log:
     if not places or not times:
         missing = "lines `# Rank ... on HOST device ...`" if not places else "rows of sizes and times"
         raise ScenarioError(f"not a log of nccl-tests: it has no {missing}")
+    operation = operation or _named(name)
     if operation is None:
-        raise ScenarioError(f"the log does not name its benchmark; give one of {', '.join(NAMES.values())}")
+        raise ScenarioError(
+            f"{name or 'the log'} does not name its benchmark; call the file after it, such as all_reduce.log "
+            f"(one of {', '.join(NAMES)})"
+        )
     if len(places) == 1:
         raise ScenarioError("a log of one rank shows no network; run nccl-tests on two GPUs or more")
     return Log(operation=operation, ranks=len(places), hosts=len(set(places.values())), times=tuple(times))
+
+
+def _named(file: str) -> Operation | None:
+    """Return the benchmark that a file is called after.
+
+    >>> _named("2-hosts-all-reduce.txt")
+    'all_reduce'
+    """
+    plain = file.lower().replace("-", "_").replace("all_to_all", "alltoall")
+    return next((operation for name, operation in NAMES.items() if name in plain), None)
 
 
 def fit(logs: Sequence[Log], host: Host) -> Fit:

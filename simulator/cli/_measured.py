@@ -35,7 +35,7 @@ def learned(
     measured = [_run(text, catalogs) for text in runs]
     if logs:
         known = hardware.host(_named("host", host, "--nccl-tests", catalogs), catalogs)
-        read = [nccl_tests.parse(text_of(path)) for path in logs]
+        read = [nccl_tests.parse(text_of(path), path.name) for path in logs]
         links, evidence = network.learned(read, known)
         found = replace(found, host=known.name, network=links, evidence=(*found.evidence, evidence))
     if tables:

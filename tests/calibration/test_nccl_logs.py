@@ -46,7 +46,8 @@ def test_a_log_without_a_name_needs_the_operation():
     nameless = log(8, 1, [(1024, 50e-6)]).replace(HEAD, "")
     with pytest.raises(ScenarioError, match="does not name"):
         parse(nameless)
-    assert parse(nameless, "all_gather").operation == "all_gather"
+    assert parse(nameless, "all_gather.log").operation == "all_gather"
+    assert parse(nameless, "2 hosts All-to-All").operation == "all_to_all"
 
 
 def test_predictions_themselves_teach_nothing():
