@@ -131,7 +131,9 @@ def unknown(kind: str, name: str, suggestions: Any) -> str:
     if "/" in name or "\\" in name or name.startswith("."):
         file = "; a Hugging Face file is read by {huggingface: FILE}" if kind == "model" else ""
         return f"`{name[:60]}` is a path, and a {kind} is looked up by name, never read from a path{file}"
-    hint = f"did you mean `{suggestions[0]}`?" if suggestions else f"`foretrain catalog {kind}` lists them"
+    like = [one for one in suggestions if name.lower() in one] or list(suggestions[:1])
+    meant = " or ".join(f"`{one}`" for one in like)
+    hint = f"did you mean {meant}?" if like else f"`foretrain catalog {kind}` lists them"
     what = "preset of failures" if kind == "failures" else kind
     return f"no {what} named `{name[:60]}`; {hint}"
 

@@ -136,3 +136,16 @@ def test_a_table_may_name_its_columns_in_several_ways_and_bring_its_own_flops():
 def test_a_wrong_table_says_where_it_is_wrong(text, message):
     with pytest.raises(ScenarioError, match=message):
         parse(text, "t.csv")
+
+
+def test_runs_whose_loss_does_not_fall_have_no_law():
+    rows = [(n * 1e8, d * 1e9, 3.0 + 0.1 * d) for n in (1, 3, 10) for d in (2, 6, 20)]
+    with pytest.raises(ScenarioError, match="does not fall with parameters and with tokens"):
+        fitted(runs(rows), resamples=8)
+
+
+@pytest.mark.parametrize("cell", ["1e-30", "1e40"])
+def test_sizes_of_no_model_are_refused(cell):
+    table = "params,tokens,loss\n" + "1e8,2e9,3.1\n" * 8 + f"{cell},2e9,3\n"
+    with pytest.raises(ScenarioError, match="mine.csv:10: params: .* is out of bounds for a training run"):
+        parse(table, "mine.csv")

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from simulator.errors import ScenarioError
 from simulator.random import stream
 from simulator.studies.plan.fit.huber import Constants, descend, fit, residuals
 from simulator.studies.plan.fit.runs import TrainingRuns
@@ -16,6 +17,10 @@ from simulator.studies.plan.laws.parametric import Parametric
 from simulator.units import Number, Share
 
 LEVEL: Share = 0.9
+FLATTEST, STEEPEST = 0.01, 5.0
+"""Exponents of a loss that falls with size or tokens; published ones are 0.05 to 0.5."""
+LARGEST = 100.0
+"""Logarithm of a constant; published ones are below ten."""
 BATCH = 64
 """Resamples that are refitted at once."""
 
@@ -71,6 +76,8 @@ class Track(NamedTuple):
 def fitted(runs: TrainingRuns, resamples: int = 200, seed: int = 0) -> Fit:
     """Return the best law and the laws of `resamples` tables drawn from the runs with replacement."""
     best = fit(runs)
+    if not _falls(best):
+        raise ScenarioError("the loss of these runs does not fall with parameters and with tokens; no law fits them")
     error = residuals(best[None, :], runs)[0]
     scatter = float(np.median(np.abs(error - np.median(error))) / 0.6745)
     drawn = stream(seed, "bootstrap").multinomial(len(runs), np.full(len(runs), 1 / len(runs)), resamples).astype(float)
@@ -78,7 +85,7 @@ def fitted(runs: TrainingRuns, resamples: int = 200, seed: int = 0) -> Fit:
     for first in range(0, resamples, BATCH):
         counts = drawn[first : first + BATCH]
         start = np.tile(best, (len(counts), 1))
-        laws += [_law(row, runs) for row in descend(start, runs, counts)]
+        laws += [_law(row, runs) for row in descend(start, runs, counts) if _falls(row)]
     return Fit(_law(best, runs), tuple(laws), scatter)
 
 
@@ -93,6 +100,12 @@ def track(found: Fit, choice: Choice, observed: Number) -> Track:
         expected * float(np.exp(-np.hypot(np.log(expected / spread.low), noise))),
         expected * float(np.exp(np.hypot(np.log(spread.high / expected), noise))),
     )
+
+
+def _falls(constants: Constants) -> bool:
+    """Return whether the law says that larger models and more tokens are better, in numbers that are some."""
+    exponents = constants[3:]
+    return bool(exponents.min() > FLATTEST and exponents.max() < STEEPEST and np.abs(constants[:3]).max() < LARGEST)
 
 
 def _law(constants: Constants, runs: TrainingRuns) -> FittedLaw:

@@ -19,6 +19,7 @@ NAMES = {
     "flops": ("flops", "c", "training_flop", "training_flops", "compute"),
 }
 MOST_ROWS = 100_000
+SMALLEST, LARGEST = 1e-3, 1e30
 FEWEST_ROWS = 6
 """A law of five constants needs at least one more."""
 
@@ -94,4 +95,6 @@ def _number(row: Mapping[str, str | None], column: str, place: str) -> float:
         raise ScenarioError(f"{place}: {column}: expected a number, found {text[:40]!r}") from None
     if not math.isfinite(value) or value <= 0:
         raise ScenarioError(f"{place}: {column}: expected a number above zero, found {text[:40]!r}")
+    if not SMALLEST <= value <= LARGEST:
+        raise ScenarioError(f"{place}: {column}: {value:g} is out of bounds for a training run")
     return value
