@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import re
 import time
+from contextlib import suppress
 
 import pytest
+from rich.console import Console
 
-from simulator.errors import ScenarioError
-from simulator.report import record
+from simulator.errors import ForetrainError, ScenarioError
+from simulator.report import record, text
+from simulator.report.rows import csv_text
 from simulator.scenario import from_dict
 from simulator.simulation import simulate
+from simulator.studies import columns
+from simulator.trace import chrome
 
 START = {
     "model": "llama-3.1-8b",
@@ -35,8 +42,11 @@ def finite(document, *overrides, within=10.0):
     start = time.process_time()
     result = simulate(from_dict(copy.deepcopy(document), overrides=overrides))
     assert time.process_time() - start < within
-    text = record.write(result)
-    json.loads(text, parse_constant=pytest.fail)
+    for written in (record.write(result), chrome(result)):
+        json.loads(written, parse_constant=pytest.fail)
+    row = columns.of_result(result, result.scenario["cluster"]["hosts"])
+    for told in (text.write(result, Console(file=io.StringIO(), width=100)), csv_text([row])):
+        assert not re.search(r"(?<![\w-])(nan|inf)(?![\w-])", told, re.IGNORECASE), told
     assert sum(result.step.parts_s.values()) == pytest.approx(result.step.time_s, rel=1e-9)
     assert sum(result.run.parts_s.values()) == pytest.approx(result.run.wall_clock_s.mean, rel=1e-6)
     for part, seconds in {**result.step.parts_s, **result.run.parts_s}.items():
@@ -108,6 +118,31 @@ def test_what_would_take_hours_is_refused_at_once(document, override, message):
         simulate(from_dict(copy.deepcopy(document), overrides=[override]))
     assert message in str(caught.value)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "training.microbatch=1",
+        "cluster.storage={write: 1B/s, read: 1B/s}",
+        "cluster.storage={write: 1e20B/s, read: 1e20B/s}",
+        "cluster.host.nic_bandwidth=1B/s",
+        "cluster.host.nic_bandwidth=1e20B/s",
+        "cluster.host.gpu.memory_bandwidth=1B/s",
+        "cluster.host.gpu.peak={bf16: 1e30FLOPS}",
+        "cluster.host.gpu.power=0W",
+        "model={layers: 1, hidden: 1, heads: 1, vocabulary: 1}",
+        "model={base: llama-3.1-8b, vocabulary: 1e6}",
+        "jitter={gpu: 1000%, step: 1000%, slow_hosts: 100%, slow: 1e6}",
+        "recovery={detect: 0s, restart: 0s, repair: 1000000y}",
+        "failures={preset: llama3, scale: 1e-30}",
+        "prices={gpu_hour: $1e30}",
+        "training.evaluation={every: 1, time: 0s}",
+    ],
+)
+def test_the_smallest_and_the_largest_of_each_part(override):
+    with suppress(ForetrainError):
+        finite(START, override)
 
 
 def test_what_costs_nothing_costs_nothing():
