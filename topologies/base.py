@@ -137,6 +137,14 @@ class Topology(ABC):
         """Return the bundle ``("link", ...)`` between two nodes by name, where the fabric is not a hierarchy."""
         return None
 
+    def at(self, name: str) -> tuple[tuple[int, int], ...] | None:
+        """Return the links at a node by its name, both ways, where every node has a name; None elsewhere."""
+        return None
+
+    def without(self, *names: str) -> Self:
+        """Return the fabric without a node, or without the link between two; only where every node has a name."""
+        raise NotImplementedError
+
     def routes(self, graph: nx.Graph, source: Hashable, destination: Hashable) -> list[list[Hashable]]:
         """Return the equal-cost routes between two ends of the graph."""
         import networkx as nx

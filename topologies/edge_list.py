@@ -8,6 +8,7 @@ other name is a switch, and ``leaf/4`` becomes ``("leaf", 4)``. Empty bandwidth 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 from collections.abc import Iterator
@@ -15,12 +16,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from topologies.base import Bundle, Counts, Topology
 
 if TYPE_CHECKING:
     import networkx as nx
+
+MOST_NICS = 64
+"""NICs of a host that are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +39,7 @@ class EdgeList(Topology):
     def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
         """Return the fabric; raise ValueError, with the line, where a row cannot be read."""
         graph = _parse(self.edges or Path(self.file).read_text(encoding="utf-8"), self.bandwidth, self.latency)
-        missing = [h for h in range(hosts) if ("nic", h, 0) not in graph and ("gpu", h, 0) not in graph]
+        missing = [h for h in range(hosts) if self._end(graph, h, 0) not in graph and ("gpu", h, 0) not in graph]
         if missing:
             raise ValueError(f"no edge reaches host {missing[0]}: name its NIC nic/{missing[0]}/0")
         for rail in range(nics_per_host):
@@ -88,16 +92,43 @@ class EdgeList(Topology):
             return None
         return graph.nodes[ends[0]]["number"], graph.nodes[ends[1]]["number"]
 
+    def at(self, name: str) -> tuple[tuple[int, int], ...]:
+        """Return the links at all nodes whose name is `name` or begins with it, such as all NICs of ``nic/3``."""
+        graph, node = self._fabric(), _node(name)
+        numbers = graph.nodes(data="number")
+        ends = [(one, other) for one, other in graph.edges if node in (one[: len(node)], other[: len(node)])]
+        return tuple(
+            pair for one, other in ends for pair in ((numbers[one], numbers[other]), (numbers[other], numbers[one]))
+        )
+
+    def without(self, *names: str) -> Self:
+        nodes = [_node(name) for name in names]
+        text = io.StringIO()
+        rows = _rows(self.edges or Path(self.file).read_text(encoding="utf-8"))
+        writer = csv.DictWriter(text, list(rows[0]), extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            ends = (_node(row["source"]), _node(row["target"]))
+            if not all(any(end[: len(node)] == node for end in ends) for node in nodes):
+                writer.writerow(row)
+        return dataclasses.replace(self, edges=text.getvalue(), file="")
+
     def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
         import networkx as nx
 
         if source == destination:
             return 0
-        return nx.shortest_path_length(self._fabric(), ("nic", source, 0), ("nic", destination, 0)) - 1
+        graph = self._fabric()
+        return nx.shortest_path_length(graph, self._end(graph, source, 0), self._end(graph, destination, 0)) - 1
 
     @staticmethod
     def _end(graph: nx.Graph, host: int, rail: int) -> tuple:
-        return ("nic", host, rail) if ("nic", host, rail) in graph else ("nic", host, 0)
+        """Return the NIC of a rail, or the first NIC of the host that is there."""
+        if ("nic", host, rail) in graph:
+            return ("nic", host, rail)
+        return next(
+            (("nic", host, other) for other in range(MOST_NICS) if ("nic", host, other) in graph), ("nic", host, 0)
+        )
 
     @staticmethod
     def _joined(graph: nx.Graph, ends: list[tuple]) -> None:

@@ -82,12 +82,7 @@ class Durations:
 
     def exchange(self, work: Exchange) -> Seconds:
         channel = self.channels[work.axis]
-        nbytes = work.nbytes
-        if work.fanout > 1 and channel.hosts > 1:
-            # A fused dispatcher sends a token once to each host that holds any of its experts.
-            hosts = channel.hosts * (1 - (1 - 1 / channel.hosts) ** work.fanout)
-            nbytes *= hosts / work.fanout
-        alone = collectives.time(work.operation, nbytes, channel, self.algorithm)
+        alone = collectives.time(work.operation, work.to_hosts(channel.hosts), channel, self.algorithm)
         return alone / self.shared.rate("exchange", work.axis)
 
     def item(self, operation: Operation) -> Item:

@@ -40,6 +40,16 @@ class Fault:
         name = next((n for n in ("nic", "leaf", "spine", "host") if getattr(self, n) is not None), "nothing")
         return f"{name} {getattr(self, name, '')}"
 
+    def names(self) -> tuple[str, ...]:
+        """Return the nodes that it is about, as an edge list names them."""
+        if self.link is not None:
+            return self.link
+        if self.nic is not None:
+            return (f"nic/{self.nic}",)
+        if self.host is not None:
+            return (f"nic/{self.host}",)
+        return (f"leaf/{self.leaf}",) if self.leaf is not None else (f"spine/{self.spine}",)
+
 
 Place = tuple[str, tuple[int, ...]]
 Factors = dict[Place, float]
@@ -55,6 +65,24 @@ def factors(faults: Sequence[Fault], topology: Topology, tiers: Sequence[Tier], 
     return left
 
 
+def around(
+    faults: Sequence[Fault], topology: Topology, hosts: int, gpus_per_host: int, nics: int
+) -> tuple[tuple[Fault, ...], Topology]:
+    """Return the faults that are left, and the fabric without what is dead, where routes are found on it anew."""
+    left = []
+    for fault in faults:
+        if fault.bandwidth > 0 or topology.at(fault.names()[0]) is None:
+            left.append(fault)
+            continue
+        _named(fault, topology)
+        topology = topology.without(*fault.names())
+        try:
+            topology.graph(hosts, gpus_per_host, nics)
+        except ValueError as error:
+            raise InfeasibleError(f"fault {fault} cuts hosts off: {error}") from None
+    return tuple(left), topology
+
+
 def slowest(faults: Sequence[Fault]) -> float:
     """Return the factor on compute time of the slowest host."""
     return max((fault.slow for fault in faults), default=1.0)
@@ -64,6 +92,10 @@ def _effect(fault: Fault, topology: Topology, tiers: Sequence[Tier], hosts: int)
     by_name = {tier.name: tier for tier in tiers}
     static = topology.routing == "static"
     if fault.bandwidth >= 1.0:
+        return
+    if not tiers and topology.at(fault.names()[0]) is not None:
+        for at in _named(fault, topology):
+            yield ("link", at), fault.bandwidth
         return
     if fault.host is not None:
         yield ("nic", (_within(fault.host, hosts, "host"),)), _alive(fault, fault.bandwidth)
@@ -90,6 +122,17 @@ def _effect(fault: Fault, topology: Topology, tiers: Sequence[Tier], hosts: int)
             yield ("spine", (pod,)), share
     elif fault.link is not None:
         yield from _link(fault, topology, by_name, hosts)
+
+
+def _named(fault: Fault, topology: Topology) -> Iterable[tuple[int, int]]:
+    """Return the links, both ways, of a fault in a fabric whose nodes have names."""
+    found = topology.at(fault.names()[0])
+    if fault.link is not None:
+        pair = topology.link(*fault.link)
+        found = None if pair is None else (pair, pair[::-1])
+    if not found:
+        raise ScenarioError(f"fault {fault}: there is no such {'link' if fault.link else 'node'}")
+    return found
 
 
 def _link(fault: Fault, topology: Topology, by_name: dict[str, Tier], hosts: int) -> Iterable[tuple[Place, float]]:

@@ -12,7 +12,7 @@ from simulator.machine import even_groups, traffic
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of, network_of
-from simulator.machine.fault import Fault, factors, slowest
+from simulator.machine.fault import Fault, around, factors, slowest
 from simulator.machine.hardware import Host
 from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
@@ -67,12 +67,13 @@ class Network:
         try:
             self.order = placement.order(hosts)
             self.fabric_hosts = placement.fabric_hosts(hosts)
+            faults, self.topology = around(self.faults, self.topology, self.fabric_hosts, host.gpus, self.nics)
             tiers = self.topology.tiers(self.fabric_hosts, self.nics)
             self.fabric = fabric(
                 self.topology,
                 self.fabric_hosts,
                 self.nics,
-                factors(self.faults, self.topology, tiers, self.fabric_hosts),
+                factors(faults, self.topology, tiers, self.fabric_hosts),
                 luck,
             )
         except ValueError as error:

@@ -63,7 +63,8 @@ class Exchange(NamedTuple):
         """Return the bytes between so many hosts: one that holds several of a token's experts gets the token once."""
         if self.fanout <= 1 or hosts <= 1:
             return self.nbytes
-        return self.nbytes * hosts * (1 - (1 - 1 / hosts) ** self.fanout) / self.fanout
+        reached = hosts * (1 - (1 - 1 / hosts) ** self.fanout)
+        return self.nbytes * (reached / self.fanout)
 
 
 Work = Gemm | Core | Traffic | Exchange

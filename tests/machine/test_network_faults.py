@@ -2,11 +2,12 @@
 
 import pytest
 
-from simulator.errors import InfeasibleError, ScenarioError
+from simulator.errors import ForetrainError, InfeasibleError, ScenarioError
 from simulator.machine.fault import Fault
 from simulator.machine.hardware import host
 from simulator.machine.network import Network
 from topologies.dragonfly import Dragonfly
+from topologies.edge_list import EdgeList
 from topologies.fat_tree import FatTree
 from topologies.rail_optimized import RailOptimized
 from topologies.single_switch import SingleSwitch
@@ -74,6 +75,56 @@ def test_a_slow_host_slows_compute_and_not_the_network():
     network = Network(H100, 32, TREE, faults=[Fault(host=3, slow=1.025)])
     assert network.slow == 1.025
     assert network.channel(8, 32).scale_out_bandwidth == NIC
+
+
+CABLES = "source,target,bandwidth\n" + "\n".join(
+    [f"nic/{host}/{nic},leaf/{host // 2},50e9" for host in range(4) for nic in range(8)]
+    + [f"leaf/{leaf},spine/{spine},200e9" for leaf in range(2) for spine in range(2)]
+)
+"""Four hosts on two leaves, each with four cables' bandwidth to two spines."""
+
+
+def listed(*faults):
+    return Network(H100, 4, EdgeList(edges=CABLES), faults=faults).channel(2, 16).scale_out_bandwidth
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(link=("leaf/0", "spine/1"), bandwidth=0.0), Fault(spine=1, bandwidth=0.0)],
+)
+def test_cables_of_an_edge_list_that_are_dead_are_routed_around(fault):
+    assert listed(fault) == pytest.approx(listed() / 2)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(leaf=0, bandwidth=0.25), Fault(host=1, bandwidth=0.25), Fault(nic="3/2", bandwidth=0.25)],
+)
+def test_a_sick_node_of_an_edge_list_slows_its_links(fault):
+    """A group of one rank a host gets a NIC, or a sixteenth of a leaf's uplinks, 25 GB/s, whichever is less."""
+    assert listed() == pytest.approx(25e9)
+    sick = {"leaf": 0.25 * 25e9, "host": 0.25 * 50e9, "nic": 0.25 * 50e9}
+    name = next(name for name in sick if getattr(fault, name) is not None)
+    assert listed(fault) == pytest.approx(sick[name])
+
+
+def test_a_host_of_an_edge_list_sends_through_its_other_nics_where_one_is_dead():
+    assert listed(Fault(nic="3/0", bandwidth=0.0)) == pytest.approx(25e9)
+
+
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (Fault(leaf=0, bandwidth=0.0), "cuts hosts off"),
+        (Fault(leaf=9, bandwidth=0.0), "no such node"),
+        (Fault(spine=9, bandwidth=0.5), "no such node"),
+        (Fault(link=("leaf/0", "leaf/1"), bandwidth=0.0), "no such link"),
+        (Fault(link=("leaf/0", "leaf/1"), bandwidth=0.5), "no such link"),
+    ],
+)
+def test_a_fault_of_an_edge_list_needs_its_place_and_a_way_around(fault, message):
+    with pytest.raises(ForetrainError, match=message):
+        listed(fault)
 
 
 def test_a_link_of_a_fabric_without_tiers_can_be_sick():
