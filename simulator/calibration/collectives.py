@@ -1,9 +1,9 @@
 """What collectives attain of links, derived again without the system that is to be predicted.
 
 A system is a generation of scale-up links as one source measured it. Its shares of the data sheet's bandwidth become
-those that other sources measured on the same generation; where there are none, the mean of the other
-generations. Latencies that its source measured become those of NCCL's own model, of InfiniBand between hosts. A whole
-generation can be left out too, as if nobody had measured it: then other generations are all there is.
+those that other sources measured on the same generation; where there are none, what NCCL's own model counts on, and
+where that says nothing the mean of the other generations. Latencies that its source measured become those of NCCL's
+model, of InfiniBand between hosts. A whole generation can be left out too, as if nobody had measured it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from simulator.errors import ForetrainError
 from simulator.machine.channel import Channel
-from simulator.machine.collectives import choose
+from simulator.machine.collectives import choose, nccl
+from simulator.machine.collectives.base import bus_factor
 from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks, fabric, network_of
 from simulator.units import Number, Share
 from simulator.validation.expression import InexpressibleError
@@ -40,6 +41,9 @@ SHARES = {
     "point-to-point": ("peer",),
 }
 """The shares that decide the time of an algorithm inside a host."""
+SHARE_NAMES = ("ring", "peer", "all_to_all", "multicast", "multicast_bus")
+HOST = 8
+"""GPUs of the hosts that NCCL's efficiency of NVLS is from."""
 NO_LATENCY = "infiniband"
 """The network whose latencies are NCCL's own."""
 
@@ -112,13 +116,27 @@ def without(mine: System, known: Sequence[Sample], apart: Callable[[System, Syst
     """Return the constants of a system's links from the samples of others; `apart` says which it may not see."""
     own = fabric(mine.links)
     kept = [sample for sample in known if not apart(mine, sample.system)]
-    shares = {
-        name: value
-        for name in ("ring", "peer", "all_to_all", "multicast", "multicast_bus")
-        if getattr(own, name) is not None and (value := _share(name, mine.links, kept)) is not None
-    }
+    found = ((name, _share(name, own, mine.links, kept)) for name in SHARE_NAMES if getattr(own, name) is not None)
+    shares = {name: value for name, value in found if value is not None}
     seen = not apart(mine, System(mine.links, own.latency_source))
     return replace(own, **shares, **({} if seen else {"step": (), "latencies": ()}))  # type: ignore[arg-type]
+
+
+def nccls_own(links: ScaleUpLinks) -> dict[str, Share]:
+    """Return the shares that NCCL's cost model counts on, of links that it knows.
+
+    It expects rings at its rate of a link (topo.h), and NVLS among n GPUs at (n-1)/n of its efficiency times that
+    (tuning.cc): (n+1)/n of the buffer over each link mean a share of (1 - 1/n^2), with the eight of its hosts.
+    """
+    if links.link is None:
+        return {}
+    ring = nccl.link_rate(links.nccl) / links.link
+    multicast = ring * nccl.nvls_efficiency(links.nccl) * (1 - 1 / HOST**2)
+    return {
+        "ring": ring,
+        "multicast": multicast,
+        "multicast_bus": multicast * bus_factor("all_reduce", HOST) * HOST / (HOST + 1),
+    }
 
 
 def network_without(name: str, mine: System, whole: bool) -> ScaleOutLinks:
@@ -127,8 +145,8 @@ def network_without(name: str, mine: System, whole: bool) -> ScaleOutLinks:
     return replace(own, latency=network_of(NO_LATENCY).latency) if whole or own.latency_source == mine.source else own
 
 
-def _share(name: str, links: str, known: Sequence[Sample]) -> Share | None:
-    """Return a share by the other systems of a generation, else the mean of the other generations."""
+def _share(name: str, own: ScaleUpLinks, links: str, known: Sequence[Sample]) -> Share | None:
+    """Return a share by the other systems of a generation, else NCCL's, else the mean of the other generations."""
     of: dict[str, dict[System, list[float]]] = {}
     for sample in known:
         if name in sample.shares:
@@ -139,6 +157,8 @@ def _share(name: str, links: str, known: Sequence[Sample]) -> Share | None:
     }
     if links in by_links:
         return by_links[links]
+    if (counted_on := nccls_own(own).get(name)) is not None:
+        return counted_on
     return float(np.mean(list(by_links.values()))) if by_links else None
 
 

@@ -39,15 +39,30 @@ def test_a_source_counts_once_however_much_it_measured():
     assert collectives.without(HERE, known, same).ring == pytest.approx(fabric("nvlink4").ring)
 
 
-def test_where_nobody_else_measured_the_generation_others_stand_in():
-    known = [ring(HERE, 0.5), ring(ELSEWHERE, 1.0), ring(System("xgmi", "elsewhere"), 1.0)]
-    expected = (fabric("nvlink3").ring + fabric("xgmi").ring) / 2
-    assert collectives.without(HERE, known, same).ring == pytest.approx(expected)
+def test_where_nobody_else_measured_the_generation_nccls_own_number_stands_in():
+    """NCCL counts on 20.6 of the 25 GB/s of an NVLink 4 (SM90_NVLINK_BW)."""
+    known = [ring(HERE, 0.5), ring(ELSEWHERE, 1.0)]
+    assert collectives.without(HERE, known, same).ring == pytest.approx(20.6 / 25)
+
+
+def test_of_links_that_nccl_does_not_know_other_generations_stand_in():
+    known = [ring(System("xgmi", "here"), 0.5), ring(ELSEWHERE, 1.0), ring(HERE, 1.0)]
+    expected = (fabric("nvlink3").ring + fabric("nvlink4").ring) / 2
+    assert collectives.without(System("xgmi", "here"), known, same).ring == pytest.approx(expected)
 
 
 def test_a_generation_left_out_sees_no_source_of_its_own():
     known = [ring(HERE, 0.5), ring(THERE, 0.7), ring(ELSEWHERE, 1.0)]
-    assert collectives.without(HERE, known, generation).ring == pytest.approx(fabric("nvlink3").ring)
+    assert collectives.without(HERE, known, generation).ring == pytest.approx(20.6 / 25)
+
+
+@pytest.mark.parametrize(("name", "efficiency", "rate"), [("nvlink4", 0.85, 20.6 / 25), ("nvlink5", 0.74, 40.1 / 50)])
+def test_nccl_expects_nvls_at_its_efficiency_of_seven_eighths_of_a_ring(name, efficiency, rate):
+    """Bus bandwidth 2 (n-1)/n (n-1)/n efficiency x ring, of which (n+1)/n x buffer crosses each link."""
+    found = collectives.nccls_own(fabric(name))
+    bus = 2 * 7 / 8 * 7 / 8 * efficiency * rate
+    assert found["multicast_bus"] == pytest.approx(bus)
+    assert found["multicast"] == pytest.approx(bus * (9 / 8) / (2 * 7 / 8))
 
 
 def test_latencies_that_a_system_measured_are_nccls_own_without_it():
@@ -72,6 +87,16 @@ def test_systems_left_out_are_within_the_goals_times_a_factor(tables):
     reached = goals.goals(collectives.left_out(tables, tables, "each"), goals.LEFT_OUT)
     assert len(reached) == len(goals.GOALS)
     assert [goal.name for goal in reached if goal.errors.mape > goal.limit] == []
+
+
+def test_generations_left_out_are_too(tables):
+    found = [line for name in ("nvlink2", "nvlink3", "nvlink4", "nvlink5", "xgmi") for line in leave(tables, name)]
+    reached = goals.goals(found, goals.LEFT_OUT)
+    assert [goal.name for goal in reached if goal.errors.mape > goal.limit] == []
+
+
+def leave(tables, name):
+    return collectives.left_out(tables, tables, name)
 
 
 def test_the_same_rows_are_predicted_with_a_system_left_out(tables):

@@ -19,6 +19,8 @@ class ScaleUpLinks:
     steps: Literal["NVLINK", "PCI", "NET"]
     """Which latencies of NCCL a step has."""
     shape: Literal["switch", "mesh", "cube-mesh", "torus"]
+    link: BytesPerSecond | None = None
+    """One link of the data sheet, where NCCL says what it counts on of it."""
     ring: Share
     peer: Share
     all_to_all: Share
@@ -106,6 +108,7 @@ def fabric(name: str) -> ScaleUpLinks:
         nccl=found["nccl"],
         steps=found["steps"],
         shape=found["shape"],
+        link=parse(found["link"], "B/s") if "link" in found else None,
         ring=float(found["ring"]),
         peer=float(found["peer"]),
         all_to_all=float(found["all_to_all"]),

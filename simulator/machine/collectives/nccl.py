@@ -25,6 +25,9 @@ SIMPLE_OVERHEAD = 3
 """With Simple a step over the network costs the host three times its overhead."""
 
 
+_MACHINES = {"Volta": "SM70", "Ampere": "SM80", "Hopper": "SM90", "Blackwell": "SM100"}
+
+
 @cache
 def _table() -> dict[tuple[str, str, str], float]:
     return {
@@ -66,6 +69,12 @@ def ll_most(generation: str, hosts: int) -> BytesPerSecond:
 def nvls_efficiency(generation: str) -> Share:
     """Return what NCCL expects NVLS to reach of the links' bandwidth."""
     return _table()["nvlsEfficiency", generation, "Simple"]
+
+
+@cache
+def link_rate(generation: str) -> BytesPerSecond:
+    """Return what NCCL counts on of one NVLink when it looks for rings (src/graph/topo.h)."""
+    return _table()["NVLink bw per link used by the topology search", _MACHINES[generation], ""] * 1e9
 
 
 def tree_correction(nbytes: Bytes, protocol: Protocol) -> Share:
