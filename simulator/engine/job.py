@@ -159,7 +159,8 @@ class Job:
         work, saving = self.progress.run(time, now, reached)
         self.ledger.trained(now - time, time, work, saving, self.progress.factor)
         self.up += time
-        self.slow_hosts.cost(time)
+        if self.slow_hosts.rate:
+            self.slow_hosts.cost(time)
         self.training_since = None
 
     def busy(self, part: str, time: Seconds) -> Waiting:

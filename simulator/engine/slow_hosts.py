@@ -20,7 +20,7 @@ class SlowHosts:
         self._bears = bears
         """Time that they may cost before they are replaced; infinite where they never are."""
         self._lost = 0.0
-        self._rate = 0.0
+        self.rate = 0.0
         """Time that they cost a second of running, as it is now."""
         self.replaced = 0
 
@@ -28,15 +28,15 @@ class SlowHosts:
         """Return how long to run on until they are replaced."""
         if math.isinf(self._bears):
             return math.inf
-        self._rate = 1 - faults.without_slow_hosts() / faults.factor(now) if faults.slow_hosts else 0.0
-        if self._rate <= 0:
+        self.rate = 1 - faults.without_slow_hosts() / faults.factor(now) if faults.slow_hosts else 0.0
+        if self.rate <= 0:
             self._lost = 0.0
             return math.inf
-        return max(self._bears - self._lost, 0.0) / self._rate
+        return max(self._bears - self._lost, 0.0) / self.rate
 
     def cost(self, time: Seconds) -> None:
         """Count `time` of running as it is now."""
-        self._lost += self._rate * time
+        self._lost += self.rate * time
 
     def forget(self) -> None:
         self._lost = 0.0
