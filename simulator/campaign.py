@@ -18,6 +18,7 @@ from simulator.reliability.checkpointing.tier import Tier
 from simulator.reliability.goodput import definitions
 from simulator.results import RunResult
 from simulator.scenario.scenario import Scenario
+from simulator.sums import added
 from simulator.units import Bytes, Number, Seconds, Share
 from simulator.workload import states
 
@@ -102,7 +103,7 @@ def _beside_a_save(share: Share, step_factor: StepFactor | None) -> Number:
 def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], mfu: Share | None) -> RunResult:
     """Return what the runs say together; parts are means, and sum to the mean wall clock."""
     walls = [outcome.wall_clock for outcome in outcomes]
-    mean = {part: sum(outcome.parts.get(part, 0.0) for outcome in outcomes) / len(outcomes) for part in PARTS}
+    mean = {part: added(outcome.parts.get(part, 0.0) for outcome in outcomes) / len(outcomes) for part in PARTS}
     causes: dict[str, float] = {}
     for outcome in outcomes:
         for name, count in outcome.interruptions.items():
@@ -116,10 +117,10 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
         goodput_definitions=definitions(mean, mfu),
         parts_s=mean,
         interruptions={
-            "mean": sum(causes.values()),
+            "mean": added(causes.values()),
             "by_cause": dict(sorted(causes.items(), key=lambda item: -item[1])),
-            "planned": sum(outcome.planned for outcome in outcomes) / len(outcomes),
-            "replaced": sum(outcome.replaced for outcome in outcomes) / len(outcomes),
+            "planned": added(outcome.planned for outcome in outcomes) / len(outcomes),
+            "replaced": added(outcome.replaced for outcome in outcomes) / len(outcomes),
         },
         checkpoint={
             "interval_s": tier.interval if tier else None,
@@ -136,8 +137,8 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
 
 def _spares(run: RunInput, outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:
     """Return the share of time that the job waits for hosts, and the spares that suffice 99% of the time."""
-    wall = sum(outcome.wall_clock for outcome in outcomes)
-    waiting = sum(outcome.parts.get("wait", 0.0) for outcome in outcomes) / wall if wall else 0.0
+    wall = added(outcome.wall_clock for outcome in outcomes)
+    waiting = added(outcome.parts.get("wait", 0.0) for outcome in outcomes) / wall if wall else 0.0
     away = spares.load(run.failures, run.recovery, {**run.units, "job": 1}, run.hosts_of)
     return {"waiting_share": waiting, "needed_p99": spares.needed(away) if away else None}
 

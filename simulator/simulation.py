@@ -23,6 +23,7 @@ from simulator.occupancy import occupancy
 from simulator.results import Assumption, Result, RunResult
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
+from simulator.sums import added
 from simulator.units import Joules, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
@@ -140,7 +141,7 @@ def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
     training = scenario.training
     again = 1 / (1 - training.precision.skipped_steps)
     if training.phases:
-        return again * sum(_phase(scenario, phase) for phase in training.phases)
+        return again * added(_phase(scenario, phase) for phase in training.phases)
     if training.duration is not None:
         return training.duration
     tokens = training.global_batch * training.sequence_length
@@ -222,9 +223,9 @@ def _fault(cluster: Cluster, unit: str, share: Share) -> Fault:
 
 def energy(scenario: Scenario, happened: RunResult, parts: dict[str, Seconds]) -> Joules:
     """Return what all rented hosts draw over the mean run: busy while they train, idle otherwise."""
-    cluster, whole = scenario.cluster, sum(parts.values())
+    cluster, whole = scenario.cluster, added(parts.values())
     computing = (parts.get("compute", 0.0) + parts.get("recompute", 0.0) + parts.get("optimizer", 0.0)) / whole
-    talking = sum(parts.get(name, 0.0) for name in ("tensor", "context", "expert", "pipeline", "data")) / whole
+    talking = added(parts.get(name, 0.0) for name in ("tensor", "context", "expert", "pipeline", "data")) / whole
     train = happened.parts_s["train"] + happened.parts_s["lost"] + happened.parts_s["degraded"]
     idle = happened.wall_clock_s.mean - train
     busy = host_power(cluster.host, computing, talking) * train + host_power(cluster.host, 0.0) * idle

@@ -80,6 +80,8 @@ _MINUTES = ("min", "mins", "minute", "minutes")
 _DOLLARS = re.compile(r"\$\s*(?P<amount>[0-9._]+(?:[eE][-+]?[0-9]+)?)\s*(?P<scale>[kKMGTB]?)(?P<per>/\w+)?")
 _RATIO = re.compile(r"(?P<left>1(?=\s*:)|[0-9.]+(?=\s*:\s*1$))\s*:\s*(?P<right>[0-9.]+)")
 """One to something or something to one, as oversubscription is written: ``1:7`` and ``7:1`` are both 7."""
+_LONGEST = 100
+"""Letters of a number with its unit; it is taken apart in a time that grows with their square."""
 _LARGEST = 1e40
 
 
@@ -91,6 +93,8 @@ def parse(text: str, unit: str) -> float:
     (1800.0, 50000000000.0, 0.08, 15600000000000)
     """
     text = text.strip()
+    if len(text) > _LONGEST:
+        raise ValueError(f"`{text[:20]}...` is too long for a number; write {EXPECTED[unit]}")
     if unit == "count" and text.isascii() and text.isdigit() and len(text) <= 30:
         return int(text)
     if unit == "number" and (ratio := _RATIO.fullmatch(text)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from simulator.sums import added
 from simulator.units import FlopsPerSecond, Seconds, Share
 from simulator.workload.flops import CONVENTIONS, Convention, flops_per_token, recomputed_flops_per_token
 from simulator.workload.model import Model
@@ -67,7 +68,7 @@ def waterfall(
 
     Causes are taken in the order of the account, each as what the rate loses when its time is added.
     """
-    work = delivered * sum(parts.values())
+    work = delivered * added(parts.values())
     steps: list[tuple[str, FlopsPerSecond]] = [("peak", peak)]
     time, rate = 0.0, peak
     for part, seconds in parts.items():

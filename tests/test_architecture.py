@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     "topologies",
     "simulator.errors",
+    "simulator.sums",
     "simulator.units",
     "simulator.version",
     "simulator.kinds",

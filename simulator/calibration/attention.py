@@ -20,6 +20,7 @@ from simulator.calibration import kernels
 from simulator.machine import hardware
 from simulator.machine.kernels import attention
 from simulator.machine.kernels.constants import AttentionConstants, UnfusedConstants, attention_constants
+from simulator.sums import added
 from simulator.units import Seconds
 
 TABLE = "attention"
@@ -151,7 +152,9 @@ def _seconds(
     time = attention.time.__wrapped__
     return np.array(
         [
-            sum(time(gpus[row.gpu], **_shape(row), backward=d, kernel=row.kernel, dtype=row.dtype) for d in row.passes)
+            added(
+                time(gpus[row.gpu], **_shape(row), backward=d, kernel=row.kernel, dtype=row.dtype) for d in row.passes
+            )
             for row in rows
         ]
     )
@@ -208,7 +211,7 @@ def _timing(row: Mapping[str, str]) -> Timing:
         "head_size": size,
         "causal": causal,
     }
-    work = sum(attention.flops(**shape, backward=backward) for backward in passes)
+    work = added(attention.flops(**shape, backward=backward) for backward in passes)
     gpu = catalog.canonical("gpu", row["gpu"])
     seconds = work / (float(row["tflops"]) * 1e12)
     return Timing(gpu, str(_kernel(row)), row["dtype"], size, causal, passes, sequence, batch, heads, seconds)

@@ -18,6 +18,7 @@ from simulator.errors import ScenarioError
 from simulator.reliability import estimate
 from simulator.reliability.logs import reading
 from simulator.reliability.logs.base import Logged
+from simulator.sums import added
 from simulator.units import Count, Number, Seconds
 
 FEWEST_FOR_A_SHAPE = 10
@@ -118,7 +119,7 @@ def _of_lives(log: reading.Log, watched: Watched) -> list[Class]:
 
 def _of_one_class(cause: str, unit: str, lives: Sequence[Logged], watched: Watched, aged: bool) -> Class:
     failed = [row for row in lives if row.ended and row.cause == cause]
-    exposure = sum((row.life or 0.0) * row.units for row in lives)
+    exposure = added((row.life or 0.0) * row.units for row in lives)
     if not exposure > 0:
         raise ScenarioError(f"{lives[0].place}: nothing was watched for any time")
     ended = [row.life for row in failed if row.life]

@@ -17,6 +17,7 @@ from simulator.machine.channel import Channel
 from simulator.machine.collectives.base import Operation
 from simulator.machine.hardware import Host
 from simulator.machine.network import Network, NetworkCalibration
+from simulator.sums import added
 from simulator.units import Bytes, Count, Number, Seconds, Share
 from topologies.fat_tree import FatTree
 
@@ -154,6 +155,6 @@ def _predicted(log: Log, channel: Channel, nbytes: Bytes, calibration: NetworkCa
 
 
 def _error(rows: Sequence[tuple[Log, Channel, Bytes, Seconds]], calibration: NetworkCalibration) -> Share:
-    return sum(abs(_predicted(log, channel, size, calibration) / time - 1) for log, channel, size, time in rows) / len(
-        rows
-    )
+    return added(
+        abs(_predicted(log, channel, size, calibration) / time - 1) for log, channel, size, time in rows
+    ) / len(rows)

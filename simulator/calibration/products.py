@@ -14,6 +14,7 @@ from simulator.errors import ScenarioError
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import gemm
 from simulator.scenario.calibration import Evidence
+from simulator.sums import added
 from simulator.units import Number, Seconds
 
 TIMES = {"time_us": 1e-6, "time_ms": 1e-3, "time_s": 1.0, "time": 1.0, "seconds": 1.0, "us": 1e-6, "ms": 1e-3}
@@ -73,7 +74,7 @@ def _predicted(one: Product, gpu: Gpu) -> Seconds:
 
 
 def _error(ratios: Sequence[float]) -> Number:
-    return sum(abs(ratio - 1) for ratio in ratios) / len(ratios)
+    return added(abs(ratio - 1) for ratio in ratios) / len(ratios)
 
 
 def _whole(row: Mapping[str, str | None], column: str, place: str) -> int:

@@ -17,6 +17,7 @@ from simulator.errors import ScenarioError
 from simulator.scenario import Scenario
 from simulator.scenario.calibration import Calibration, Evidence
 from simulator.simulation import predict_step
+from simulator.sums import added
 from simulator.units import Number, Seconds
 
 LOWEST, HIGHEST = 0.05, 20.0
@@ -38,7 +39,7 @@ def learned(runs: Sequence[Run], base: Calibration) -> tuple[Number, Evidence]:
         named = ", ".join(f"{stack} on {gpu}" for gpu, stack in sorted(one))
         raise ScenarioError(f"a factor of software is of one stack on one GPU; these runs are {named}")
     factors = [_factor(run, base) for run in runs]
-    mean = math.exp(sum(map(math.log, factors)) / len(factors))
+    mean = math.exp(added(map(math.log, factors)) / len(factors))
     kept = shrunk(mean, len(runs))
     before, after = (_error(runs, base, factor) for factor in (1.0, kept))
     names = ", ".join(run.source for run in runs)
@@ -63,4 +64,4 @@ def _step(run: Run, base: Calibration, factor: Number) -> Seconds:
 
 
 def _error(runs: Sequence[Run], base: Calibration, factor: Number) -> Number:
-    return sum(abs(_step(run, base, factor) / run.seconds - 1) for run in runs) / len(runs)
+    return added(abs(_step(run, base, factor) / run.seconds - 1) for run in runs) / len(runs)

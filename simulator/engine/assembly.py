@@ -19,6 +19,7 @@ from simulator.machine.hardware import HOST_LINK_EFFICIENCY
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
+from simulator.sums import added
 from simulator.workload.layout import Chunk, axes, chunks
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import embedding_on_rank
@@ -149,7 +150,7 @@ class Assembly:
 
 def weights(units: list[Unit]) -> tuple[float, float]:
     """Return the parameters of units on a rank: dense ones, and those of experts."""
-    return sum(unit.count * unit.dense for unit in units), sum(unit.count * unit.experts for unit in units)
+    return added(unit.count * unit.dense for unit in units), added(unit.count * unit.experts for unit in units)
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ from simulator.engine.inputs import Inputs
 from simulator.engine.stage_units import Unit
 from simulator.engine.work import Piece
 from simulator.machine.kernels import optimizer
+from simulator.sums import added
 from simulator.units import Bytes, Seconds, Share
 from simulator.workload import activations, states
 from simulator.workload.training import Offload
@@ -81,8 +82,8 @@ class HostCopies:
         setting = activations.setting(inputs.model, inputs.stack, inputs.parallelism, inputs.training, inputs.capacity)
         return {
             experts: (
-                sum(activations.kept(setting, "none", (), experts).values()),
-                sum(activations.kept(setting, recompute.kind, recompute.modules, experts).values()),
+                added(activations.kept(setting, "none", (), experts).values()),
+                added(activations.kept(setting, recompute.kind, recompute.modules, experts).values()),
             )
             for experts in ({True, False} if inputs.model.experts else {False})
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from simulator.engine.outcome import PARTS, Episode
+from simulator.sums import added
 from simulator.units import Seconds
 
 
@@ -21,7 +22,7 @@ class Ledger:
     def open(self, now: Seconds, *segments: tuple[str, Seconds]) -> Seconds:
         """Begin segments that follow one another; return how long they take together."""
         self._open, self._opened = segments, now
-        return sum([seconds for _, seconds in segments])
+        return added([seconds for _, seconds in segments])
 
     def close(self, now: Seconds | None = None) -> None:
         """Book what was begun: all of it, or what of it lies before `now`."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from simulator.sums import added
 from simulator.units import Seconds
 
 PARTS = ("train", "checkpoint", "lost", "detect", "diagnose", "restart", "wait", "degraded", "planned", "other")
@@ -50,4 +51,4 @@ class Outcome:
 
     @property
     def unexpected(self) -> int:
-        return sum(self.interruptions.values())
+        return added(self.interruptions.values())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from simulator.engine.work import ChunkWork, StepWork
+from simulator.sums import added
 from simulator.units import Seconds
 from simulator.workload.schedules import Schedule
 
@@ -246,7 +247,7 @@ def finish(work: StepWork, stages: list[_Stage]) -> Timing:
     """Close the step: outstanding reductions, a barrier for the gradient norm, optimizer, gather, the rest."""
     for stage in stages:
         if not (work.overlap_reduce or work.reduce_each_round):
-            reduce = sum(work.chunks[position].reduce.seconds for position in positions(work, stage.number))
+            reduce = added(work.chunks[position].reduce.seconds for position in positions(work, stage.number))
             stage.account("data", reduce)
             stage.now += reduce
         if stage.data > stage.now:
@@ -262,7 +263,7 @@ def finish(work: StepWork, stages: list[_Stage]) -> Timing:
                 stage.account(part, seconds)
             stage.now += work.optimizer[stage.number].seconds
         if not work.overlap_gather:
-            gather = sum(work.chunks[position].gather.seconds for position in positions(work, stage.number))
+            gather = added(work.chunks[position].gather.seconds for position in positions(work, stage.number))
             stage.account("data", gather)
             stage.now += gather
         if work.end:

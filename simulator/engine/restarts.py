@@ -6,6 +6,7 @@ from simulator.reliability.durations.draw import coin, draws
 from simulator.reliability.incidents import Stream
 from simulator.reliability.recovery.base import Recovery, growth
 from simulator.reliability.recovery.restart import Restart
+from simulator.sums import added
 from simulator.units import Count, Seconds
 
 
@@ -40,5 +41,5 @@ class Restarts:
         if hosts and not waited and self._standby is not None:
             return next(self._standby)
         if self._phases:
-            return sum(next(times) * factor for times, factor in self._phases)
+            return added(next(times) * factor for times, factor in self._phases)
         return next(self._whole)

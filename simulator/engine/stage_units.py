@@ -13,6 +13,7 @@ from simulator.engine.streams import Play
 from simulator.engine.work import Piece
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention
+from simulator.sums import added
 from simulator.units import Seconds
 from simulator.workload import ends, layer, recompute
 from simulator.workload.model import Model
@@ -122,7 +123,7 @@ class Units:
     def embedding(self) -> Unit:
         held = embedding_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)
         unit = self._end(ends.embedding_forward, ends.embedding_backward)
-        return replace(unit, dense=sum(held.values()))
+        return replace(unit, dense=added(held.values()))
 
     def head(self, *, beside_embedding: bool) -> Unit:
         """Return the head; a tied one is the embedding's own matrix where both are on one stage."""
@@ -130,7 +131,7 @@ class Units:
         if self.inputs.model.tied and beside_embedding:
             held.pop("head")
         unit = self._end(ends.head_forward, ends.head_backward)
-        return replace(unit, dense=sum(held.values()))
+        return replace(unit, dense=added(held.values()))
 
     def mtp(self) -> Unit | None:
         """Return one multi-token-prediction module: a layer and the shared head once more."""

@@ -14,6 +14,7 @@ import simpy
 from simulator.engine.pipeline import Timing, orders, positions, reductions, spread, stage_of
 from simulator.engine.wires import Wires
 from simulator.engine.work import ChunkWork, Span, StepWork, Transfer
+from simulator.sums import added
 from simulator.units import Seconds, Share
 
 Process = Generator[simpy.Event, object, None]
@@ -40,7 +41,7 @@ def simulate(work: StepWork) -> Step:
     slowest = max(stages, key=lambda stage: world.finished[stage.number])
     seconds = world.finished[slowest.number]
     loads = [carried / seconds for carried in world.wires.carried.values()] if seconds else []
-    busy = {"mean": sum(loads) / len(loads), "peak": max(loads)} if loads else {}
+    busy = {"mean": added(loads) / len(loads), "peak": max(loads)} if loads else {}
     return Step(Timing(seconds, slowest.number, slowest.parts), tuple(world.spans), busy)
 
 

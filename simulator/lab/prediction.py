@@ -21,6 +21,7 @@ from simulator.machine.kernels import elementwise
 from simulator.scenario import Scenario, from_dict
 from simulator.scenario.calibration import Calibration, Evidence
 from simulator.simulation import predict
+from simulator.sums import added
 from simulator.units import BytesPerSecond, Count, FlopsPerSecond, Number, Seconds
 
 
@@ -55,7 +56,7 @@ def calibration(scenario: Scenario, ranks: Count, kernels: Kernels) -> Calibrati
 def _memory_bound(kernels: Kernels, gpu: Gpu) -> tuple[Number, Evidence]:
     ratios = [elementwise.time(gpu, moved, kernels=2) / time for moved, time in kernels.elementwise]
     factor = shrunk(median(ratios), len(ratios))
-    before, after = (sum(abs(ratio / by - 1) for ratio in ratios) / len(ratios) for by in (1.0, factor))
+    before, after = (added(abs(ratio / by - 1) for ratio in ratios) / len(ratios) for by in (1.0, factor))
     return factor, Evidence(source="norm, activation, residual", rows=len(ratios), before=before, after=after)
 
 

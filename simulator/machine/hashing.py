@@ -12,6 +12,7 @@ import math
 from functools import lru_cache
 from itertools import accumulate
 
+from simulator.sums import added
 from simulator.units import Share
 
 
@@ -40,7 +41,7 @@ def distribution(flows: int, links: int, queue_pairs: int = 1) -> tuple[tuple[Sh
 
 def share(flows: int, links: int, queue_pairs: int = 1) -> Share:
     """Return the mean share of a link that a flow gets."""
-    return sum(share * chance for share, chance in distribution(flows, links, queue_pairs))
+    return added(share * chance for share, chance in distribution(flows, links, queue_pairs))
 
 
 def quantile(flows: int, links: int, queue_pairs: int, luck: Share) -> Share:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from simulator.machine.channel import Channel
 from simulator.machine.routing import Fabric
+from simulator.sums import added
 from simulator.units import Bytes, BytesPerSecond, Count, Seconds, Share
 from topologies.base import Bundle
 
@@ -50,7 +51,7 @@ def classes(fabric: Fabric, amounts: Mapping[Bundle, Bytes]) -> list[LinkLoad]:
     found = []
     for name in [tier.name for tier in fabric.tiers] or list(dict.fromkeys(bundle.tier for bundle in amounts)):
         loads = [nbytes for bundle, nbytes in busy.items() if bundle.tier == name]
-        count, total = len(loads), sum(loads)
+        count, total = len(loads), added(loads)
         for tier in fabric.tiers:
             if tier.name == name:
                 links = max(1, round(tier.bandwidth / wire))

@@ -17,6 +17,7 @@ from simulator.machine.hardware import Host
 from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
 from simulator.machine.routing import exchange_loads, fabric, fullest, loads
+from simulator.sums import added
 from simulator.units import BytesPerSecond, Number, Share
 from topologies.base import Bundle, Topology
 
@@ -115,8 +116,8 @@ class Network:
             name="scale-up",
             count=self.gpus,
             bandwidth=self.scale_up_bandwidth,
-            mean_bytes=sum(up for _, up in sent),
-            peak_bytes=sum(up * self._crowding(channel) for channel, up in sent),
+            mean_bytes=added(up for _, up in sent),
+            peak_bytes=added(up * self._crowding(channel) for channel, up in sent),
         )
         if self.topology.scale_up:
             return (gpus,)

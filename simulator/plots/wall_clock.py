@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.plots import colours
 from simulator.readable import DAY, HOUR, digits, duration, percent
 from simulator.results import RUN_PARTS, Result
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ def applies(result: Result) -> bool:
 def draw(result: Result, axes: Axes) -> Axes:
     """Draw a strip for the whole run, and below it a bar for each part that is not training."""
     parts = {part: result.run.parts_s.get(part, 0.0) for part in RUN_PARTS}
-    wall = sum(parts.values())
+    wall = added(parts.values())
     lost = sorted(
         ((part, time) for part, time in parts.items() if part != "train" and time > 0), key=lambda row: -row[1]
     )

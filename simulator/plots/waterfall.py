@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.plots import colours
 from simulator.readable import convention, digits, percent
 from simulator.results import Result
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +70,7 @@ def draw(result: Result, axes: Axes) -> Axes:
 
 def _taken(causes: list[tuple[str, float]], peak: float) -> list[tuple[str, float]]:
     large = [(name, taken) for name, taken in causes if taken >= SMALL * peak and name != "other"]
-    rest = sum(taken for _, taken in causes) - sum(taken for _, taken in large)
+    rest = added(taken for _, taken in causes) - added(taken for _, taken in large)
     return [*large, ("other", rest)] if rest > 1e-6 * peak else large
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from simulator.sums import added
 from simulator.units import Number, Seconds, Share
 
 
@@ -40,12 +41,12 @@ def weibull_shape(ended: Sequence[Seconds], running: Sequence[Seconds] = ()) -> 
     """
     logs = [math.log(time) for time in ended]
     every = logs + [math.log(time) for time in running]
-    top, mean = max(every), sum(logs) / len(logs)
+    top, mean = max(every), added(logs) / len(logs)
 
     def excess(shape: Number) -> Number:
         weights = [math.exp(shape * (log - top)) for log in every]
-        weighted = sum(weight * log for weight, log in zip(weights, every, strict=True))
-        return weighted / sum(weights) - 1 / shape - mean
+        weighted = added(weight * log for weight, log in zip(weights, every, strict=True))
+        return weighted / added(weights) - 1 / shape - mean
 
     low, high = 1e-3, 1e3
     for _ in range(200):
@@ -56,5 +57,5 @@ def weibull_shape(ended: Sequence[Seconds], running: Sequence[Seconds] = ()) -> 
 
 def weibull_mean(shape: Number, ended: Sequence[Seconds], running: Sequence[Seconds] = ()) -> Seconds:
     """Return the most likely mean life at that shape: scale^k = sum(t^k) / number ended."""
-    total = sum(time**shape for time in (*ended, *running))
+    total = added(time**shape for time in (*ended, *running))
     return (total / len(ended)) ** (1 / shape) * math.gamma(1 + 1 / shape)

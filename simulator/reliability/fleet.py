@@ -8,6 +8,7 @@ from typing import Literal
 
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.failures.base import Cause
+from simulator.sums import added
 from simulator.units import Count, Number, Seconds, Share
 
 Exposure = Literal["uptime", "wall"]
@@ -94,7 +95,7 @@ class Failures:
 
     def rate(self, units: Mapping[str, int]) -> float:
         """Return the interruptions per second of exposure that are expected of a job with these units."""
-        return sum(
+        return added(
             self.factor(cause.unit, units["gpu"]) * cause.rate(units.get(cause.unit, 0)) * cause.interrupting
             for cause in self.causes
             if cause.interrupts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.sums import added
 from simulator.units import Number, Seconds
 
 
@@ -14,7 +15,7 @@ def definitions(parts: Mapping[str, Seconds], mfu: Number | None = None) -> dict
     `parts` are train, checkpoint, lost, detect, diagnose, restart, wait, degraded, planned and other; Google's
     three multiply to its total, with program goodput taken as MFU where that is known.
     """
-    wall = sum(parts.values())
+    wall = added(parts.values())
     productive = parts["train"] + parts["degraded"]
     available = wall - parts["wait"]
     wanted = wall - parts["planned"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from statistics import NormalDist
 
+from simulator.sums import added
 from simulator.units import Number, Seconds
 
 _NORMAL = 1e5
@@ -90,7 +91,7 @@ def peers_survive(hosts: int, lost: int, peers: int) -> Number:
     (0.9333, 0.8)
     """
     groups = hosts // peers
-    return sum(
+    return added(
         (-1) ** whole * math.comb(groups, whole) * math.comb(hosts - whole * peers, lost - whole * peers)
         for whole in range(min(groups, lost // peers) + 1)
     ) / math.comb(hosts, lost)
@@ -114,7 +115,7 @@ def domains(units: Iterable[tuple[int, float, int]]) -> tuple[float, float]:
     (6.146, 6.179)
     """
     rows = tuple(units)
-    return sum(n * rate for n, rate, _ in rows), sum(n * rate * behind for n, rate, behind in rows)
+    return added(n * rate for n, rate, _ in rows), added(n * rate * behind for n, rate, behind in rows)
 
 
 def slow_host_probability(hosts: int, share: Number) -> Number:

@@ -14,6 +14,7 @@ from simulator.results import Result
 from simulator.studies.best import Term
 from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places
 from simulator.studies.space import SCHEDULES
+from simulator.sums import added
 from simulator.units import Seconds
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def ranking(order: Sequence[dict[str, Any]], top: int, console: Console | None =
 
 
 def _legend(order: Sequence[dict[str, Any]], top: int) -> list[str]:
-    same = sum(count for _, count in folded(order[: 40 * top])[:top])
+    same = added(count for _, count in folded(order[: 40 * top])[:top])
     said = f"Layouts of one place are within {SAME:.0%}, too close for the model to tell. * Pareto front"
     said += " of time, memory and cost."
     said += f" {same:,} more do the same by other names." if same else ""
@@ -136,9 +137,9 @@ def _legend(order: Sequence[dict[str, Any]], top: int) -> list[str]:
 def _why(order: Sequence[dict[str, Any]], terms: Sequence[Term], console: Console | None) -> list[str]:
     """Return the parts of the step of the best layout beside those of the runner-up."""
     other = folded(order[:200])[1][0]
-    write_like = duration_like(max(sum(term.best for term in terms), sum(term.other for term in terms)))
+    write_like = duration_like(max(added(term.best for term in terms), added(term.other for term in terms)))
     head = ["", name_of(order[0]), name_of(other), "difference"]
-    total = Term("step", sum(term.best for term in terms), sum(term.other for term in terms))
+    total = Term("step", added(term.best for term in terms), added(term.other for term in terms))
     lines = [
         [term.name, *(_figure(seconds, write_like) for seconds in (term.best, term.other, term.other - term.best))]
         for term in (*terms, total)
@@ -161,8 +162,8 @@ def _figure(seconds: Seconds, write_like: Callable[[Seconds], str]) -> str:
 def _rejected(rows: Sequence[dict[str, Any]], without: Mapping[str, int]) -> list[str]:
     """Return how many layouts do not fit, the one that misses by least, and what does not divide."""
     large = [row for row in rows if row["verdict"] == "oom"]
-    tight = sum(row["verdict"] == "tight" for row in rows)
-    unlikely = sum(row["verdict"] == "tight" and row["p_fits"] < LIKELY for row in rows)
+    tight = added(row["verdict"] == "tight" for row in rows)
+    unlikely = added(row["verdict"] == "tight" and row["p_fits"] < LIKELY for row in rows)
     fits = len(rows) - len(large) - tight
     said = (
         f"{len(rows):,} layouts: {fits:,} fit, {tight:,} are tight ({unlikely:,} of those more likely do not fit and "

@@ -8,6 +8,7 @@ from simulator.plots import colours
 from simulator.readable import DAY, duration, duration_like, percent, prefixed, spread
 from simulator.report.section import Fact, Part, Section
 from simulator.results import RUN_PARTS, Result
+from simulator.sums import added
 
 OURS = "goodput"
 DEFINITIONS = {
@@ -21,7 +22,7 @@ DEFINITIONS = {
 
 def section(result: Result) -> Section:
     run = result.run
-    wall, total = run.wall_clock_s, sum(run.parts_s.values())
+    wall, total = run.wall_clock_s, added(run.parts_s.values())
     write = duration_like(total)
     if not run.progress:
         return Section(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from simulator.results import STEP_PARTS, Result
 from simulator.scenario import Scenario
+from simulator.sums import added
 from simulator.units import Number
 from simulator.utilisation import NAMES
 from simulator.workload.flops import flops_per_token
@@ -119,7 +120,7 @@ def _run(scenario: Scenario, result: Result) -> dict[str, Number]:
     run = result.run
     reached, found = run.ideal_s, dict[str, Number]()
     for name, parts in LATER.items():
-        longer = reached + sum(run.parts_s[part] for part in parts)
+        longer = reached + added(run.parts_s[part] for part in parts)
         found[name] = longer / reached
         reached = longer
     found["stops and evaluation"] = run.wall_clock_s.mean / reached

@@ -20,6 +20,7 @@ from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.base import Recovery
 from simulator.reliability.recovery.elastic import Elastic
 from simulator.reliability.recovery.restart import Restart
+from simulator.sums import added
 from simulator.units import Seconds
 
 GPUS_PER_HOST = 8
@@ -88,9 +89,9 @@ def preset_run(given: Numbers) -> dict[str, float]:
     )
     outcomes = simulate(run, SEED, int(given("runs", 200)))
     found = _quantities(outcomes)
-    total = sum(outcome.unexpected for outcome in outcomes)
+    total = added(outcome.unexpected for outcome in outcomes)
     for name in outcomes[0].interruptions:
-        found[f"share of {name}"] = sum(outcome.interruptions[name] for outcome in outcomes) / total
+        found[f"share of {name}"] = added(outcome.interruptions[name] for outcome in outcomes) / total
     return found
 
 
@@ -158,15 +159,15 @@ def _units(hosts: int) -> dict[str, int]:
 
 
 def _quantities(outcomes: tuple[Outcome, ...]) -> dict[str, float]:
-    wall = sum(outcome.wall_clock for outcome in outcomes)
+    wall = added(outcome.wall_clock for outcome in outcomes)
     return {
         "completion_s": wall / len(outcomes),
-        "efficiency": sum(outcome.parts["train"] for outcome in outcomes) / wall,
+        "efficiency": added(outcome.parts["train"] for outcome in outcomes) / wall,
         "goodput": fmean(outcome.goodput for outcome in outcomes),
-        "waiting_share": sum(outcome.parts["wait"] for outcome in outcomes) / wall,
+        "waiting_share": added(outcome.parts["wait"] for outcome in outcomes) / wall,
         "unexpected": fmean(outcome.unexpected for outcome in outcomes),
         "planned": fmean(outcome.planned for outcome in outcomes),
-        "mtbf_s": wall / max(sum(outcome.unexpected for outcome in outcomes), 1),
+        "mtbf_s": wall / max(added(outcome.unexpected for outcome in outcomes), 1),
     }
 
 

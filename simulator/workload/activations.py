@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload.capacity import rows as rows_to_experts
 from simulator.workload.layout import Parallelism
@@ -234,7 +235,9 @@ def gradients(s: Setting, experts: bool = False) -> Bytes:
     mlp = output * (2 if s.model.gated else 1) + (output - terms[f"{prefix} activation"])
     attention = 0.0
     if s.stack.attention_of(sinks=s.model.sinks) == "unfused":
-        freed = sum(nbytes for name, nbytes in terms.items() if name.startswith(("mlp", "expert", "shared", "router")))
+        freed = added(
+            nbytes for name, nbytes in terms.items() if name.startswith(("mlp", "expert", "shared", "router"))
+        )
         scores = s.value * s.model.heads / s.tensor * s.tokens * s.keys
         attention = scores - freed
     return max(mlp, attention) + stream(s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload import activations, states
 from simulator.workload.activations import Setting
@@ -23,7 +24,7 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     shares = states.groups(p, case.data).dense
     level = case.parallelism.shard.level
     size = (p.tensor, p.expert, p.expert_tensor)
-    unit = max((sum(layer_parameters(model, *size, experts)) for experts in _kinds(held)), default=0.0)
+    unit = max((added(layer_parameters(model, *size, experts)) for experts in _kinds(held)), default=0.0)
     embedding, head = (any(getattr(chunk, end) for chunk in held) for end in ("embedding", "head"))
     ends = embedding * end_parameters(model, p.tensor, False) + head * end_parameters(model, p.tensor, True)
     if model.tied and embedding and head:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from math import exp, log, pi
 from typing import Literal
 
+from simulator.sums import added
 from simulator.units import Bytes, Number, Share
 
 CENTRE = 0.97
@@ -64,7 +65,7 @@ def over_switches(chance: Share, others: Sequence[Share]) -> Share:
     >>> over_switches(0.0, (1.0, 0.0))
     0.16666666666666666
     """
-    return (1 - OTHERWISE) * chance + OTHERWISE * sum(others) / len(others) if others else chance
+    return (1 - OTHERWISE) * chance + OTHERWISE * added(others) / len(others) if others else chance
 
 
 def _below(need: Number, centre: Number, scale: Number) -> Share:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
+from simulator.sums import added
 from simulator.units import Flops
 from simulator.workload.model import Model
 from simulator.workload.parameters import active_mtp_parameters, active_parameters, embedding_parameters
@@ -47,7 +48,7 @@ def multiplied_parameters(model: Model) -> int:
 def attention_flops_per_token(model: Model, sequence: int, convention: Convention = "causal") -> Flops:
     """Return the part that grows with the sequence: scores and their product with values, forward and backward."""
     width = model.heads * (model.query_size + model.value_size) / 2
-    keys = sum(keys_per_query(sequence, model.window(layer), convention) for layer in range(model.layers + model.mtp))
+    keys = added(keys_per_query(sequence, model.window(layer), convention) for layer in range(model.layers + model.mtp))
     return 12.0 * keys * width
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from simulator.sums import added
 from simulator.units import Bytes, Share
 from simulator.workload import fits
 from simulator.workload.holdings import Holding, holdings
@@ -71,10 +72,10 @@ def estimate(
         holdings(parallelism.schedule, stage, parallelism.pipeline, microbatches) for stage in range(len(contents))
     )
     stages = _stages(case, contents, moments)
-    peaks = [sum(parts.values()) for parts in stages]
+    peaks = [added(parts.values()) for parts in stages]
     worst = peaks.index(max(peaks))
     others = otherwise(case, contents[worst], moments[worst])
-    low, high = between(peaks[worst], [sum(parts.values()) for parts in others], stack.memory_spread)
+    low, high = between(peaks[worst], [added(parts.values()) for parts in others], stack.memory_spread)
     overhead = stages[worst]["overhead"]
     allocated = peaks[worst] - overhead
     reserved = max(allocated, min(allocated * stack.reserved_factor, usable - overhead))
@@ -151,7 +152,7 @@ def _unsharded(parallelism: Parallelism) -> Parallelism:
 def _chance(case: Case, parts: dict[str, float], usable: Bytes) -> Share:
     """Return the chance that a stage with these parts at its peak fits."""
     return fits.chance(
-        sum(parts.values()),
+        added(parts.values()),
         usable,
         moving=parts["activations"] + parts["logits"] + parts["buffers"],
         expandable=case.stack.expandable_segments,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any
 
+from simulator.sums import added
 from simulator.units import Bytes, Share
 from simulator.workload.holdings import Holding
 from simulator.workload.stage_peak import peak
@@ -27,8 +28,8 @@ def between(nbytes: Bytes, others: Sequence[Bytes], spread: Share) -> tuple[Byte
     >>> between(10.0, (7.0, 6.0, 11.0), 0.5)
     (2.5, 16.5)
     """
-    down = sqrt(sum((nbytes - other) ** 2 for other in others if other < nbytes))
-    up = sqrt(sum((other - nbytes) ** 2 for other in others if other > nbytes))
+    down = sqrt(added((nbytes - other) ** 2 for other in others if other < nbytes))
+    up = sqrt(added((other - nbytes) ** 2 for other in others if other > nbytes))
     return max(nbytes - down, 0.0) * (1 - spread), (nbytes + up) * (1 + spread)
 
 

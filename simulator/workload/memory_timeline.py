@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload.holdings import played
 from simulator.workload.layout import Chunk
@@ -31,11 +32,11 @@ def allocations(
     """Return the allocated bytes of `stage` task by task, in the order of its schedule unless `tasks` are given."""
     schedule, pipeline = case.parallelism.schedule, case.parallelism.pipeline
     held = by_stage(case, chunks)[stage]
-    size, base = sizes(case, held), sum(still(case, held).values()) - case.stack.process_overhead
+    size, base = sizes(case, held), added(still(case, held).values()) - case.stack.process_overhead
     order = schedule.tasks(stage, pipeline, case.microbatches) if tasks is None else tasks
     result = []
     for task, moment in played(order, schedule.chunks_per_stage):
-        moving = waiting(size, moment) + sum(n * kept for n, kept in zip(moment.counts, size.kept, strict=True))
+        moving = waiting(size, moment) + added(n * kept for n, kept in zip(moment.counts, size.kept, strict=True))
         after = base + moving
         if task.phase in "BW":
             own = size.kept[task.chunk]
@@ -43,6 +44,6 @@ def allocations(
             after -= own + (loss if size.heads[task.chunk] else 0.0)
         elif task.phase == "I" and size.heads[task.chunk]:
             after += size.head.delayed - size.head.waiting
-        peak = base + (moving if task.phase == "W" else sum(during(size, moment)))
+        peak = base + (moving if task.phase == "W" else added(during(size, moment)))
         result.append(Allocation(task, peak, after))
     return tuple(result)

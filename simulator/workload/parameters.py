@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from simulator.sums import added
 from simulator.workload.model import Latent, Model
 
 Division = Literal["tensor", "key_value", "replicated", "expert", "expert_replicated"]
@@ -48,7 +49,7 @@ def parameters(model: Model) -> dict[str, int]:
 @lru_cache(maxsize=1024)
 def total_parameters(model: Model) -> int:
     """Return the size of the model as it is published, without MTP modules."""
-    return sum(parameters(model).values())
+    return added(parameters(model).values())
 
 
 @lru_cache(maxsize=1024)
@@ -56,14 +57,14 @@ def active_parameters(model: Model) -> int:
     """Return the parameters that a token uses: all but the experts it is not sent to."""
     if model.experts is None:
         return total_parameters(model)
-    idle = sum(_idle(model, layer) for layer in range(model.layers))
+    idle = added(_idle(model, layer) for layer in range(model.layers))
     return total_parameters(model) - idle
 
 
 def non_embedding_parameters(model: Model) -> int:
     """Return the parameters outside token and position embeddings and an untied head (Kaplan, arXiv 2001.08361)."""
     counts = parameters(model)
-    return sum(counts.values()) - sum(counts.get(n, 0) for n in ("token_embedding", "position_embedding", "head"))
+    return added(counts.values()) - added(counts.get(n, 0) for n in ("token_embedding", "position_embedding", "head"))
 
 
 def mtp_parameters(model: Model) -> dict[str, int]:
@@ -80,13 +81,13 @@ def mtp_parameters(model: Model) -> dict[str, int]:
 
 def active_mtp_parameters(model: Model) -> int:
     """Return the MTP parameters that a token uses, the shared head left out."""
-    return sum(mtp_parameters(model).values()) - model.mtp * _idle(model, model.layers)
+    return added(mtp_parameters(model).values()) - model.mtp * _idle(model, model.layers)
 
 
 def _idle(model: Model, layer: int) -> int:
     if not model.has_experts(layer) or model.experts is None:
         return 0
-    every = sum(part.size for part in layer_parts(model, layer) if part.division.startswith("expert"))
+    every = added(part.size for part in layer_parts(model, layer) if part.division.startswith("expert"))
     return every // model.experts.count * (model.experts.count - model.experts.active)
 
 

@@ -10,6 +10,7 @@ from math import isqrt
 from operator import mul
 from typing import NamedTuple
 
+from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload import activations
 from simulator.workload.activations import Setting
@@ -81,7 +82,7 @@ def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
 
 def during(size: Sizes, moment: Holding) -> tuple[Bytes, Bytes]:
     """Return activations and logits at a moment: the microbatch at work is at its peak."""
-    held = sum(map(mul, moment.counts, size.kept))
+    held = added(map(mul, moment.counts, size.kept))
     work = 0.0 if moment.forward else size.work[moment.chunk]
     logits = waiting(size, moment)
     if size.heads[moment.chunk]:
@@ -94,7 +95,7 @@ def waiting(size: Sizes, moment: Holding) -> Bytes:
     """Return what head and loss keep of the microbatches that are held."""
     if True not in size.heads:
         return 0.0
-    return sum(
+    return added(
         (count - delayed) * size.head.waiting + delayed * size.head.delayed
         for count, delayed, head in zip(moment.counts, moment.delayed, size.heads, strict=True)
         if head
@@ -137,11 +138,11 @@ def kept(case: Case, s: Setting, chunk: Content, place: int = 0) -> Bytes:
         if not count:
             continue
         part = again * count / layers
-        whole = sum(activations.kept(s, "none", (), experts).values())
+        whole = added(activations.kept(s, "none", (), experts).values())
         if recompute.kind == "sqrt":
             part_kept = activations.stream(s) * part / _segment(again)
         else:
-            part_kept = part * sum(activations.kept(s, recompute.kind, recompute.modules, experts).values())
+            part_kept = part * added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
         total += (count - part) * whole + part_kept
     if case.parallelism.pipeline > 1:
         boundary = activations.stream(s)
@@ -154,7 +155,7 @@ def kept(case: Case, s: Setting, chunk: Content, place: int = 0) -> Bytes:
     if chunk.head and case.model.mtp:
         joined = 4 * s.value * case.model.hidden * activations.scattered(s)
         experts = case.model.has_experts(case.model.layers)
-        layer = sum(activations.kept(s, recompute.kind, recompute.modules, experts).values())
+        layer = added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
         total += case.model.mtp * (joined + layer)
     return total
 
@@ -176,8 +177,8 @@ def _work(case: Case, s: Setting, chunk: Content, place: int) -> Bytes:
             continue
         again = 0.0
         if _recomputed(case, chunk, place):
-            whole = sum(activations.layer(s, experts).values())
-            again = whole - sum(activations.kept(s, recompute.kind, recompute.modules, experts).values())
+            whole = added(activations.layer(s, experts).values())
+            again = whole - added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
             if recompute.kind == "sqrt":
                 again = _segment(layers) * whole - activations.stream(s)
         most = max(most, again + activations.gradients(s, experts))
@@ -191,5 +192,5 @@ def offloaded(case: Case, held: tuple[Content, ...]) -> Bytes:
         return 0.0
     s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stored = state(case, held)
-    flight = sum(kept(case, s, chunk, place) for place, chunk in enumerate(held))
+    flight = added(kept(case, s, chunk, place) for place, chunk in enumerate(held))
     return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight

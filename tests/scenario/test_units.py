@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -151,3 +152,12 @@ def test_every_unit_says_what_to_write_and_its_example_parses():
     for unit, expected in EXPECTED.items():
         for example in expected.split("`")[1::2]:
             assert parse(example, unit) >= 0
+
+
+@pytest.mark.parametrize("text", ["1" * 100_000, "1" + "0 " * 50_000, "0." + "0" * 10_000 + "1GB", "1_000" * 5_000])
+def test_a_number_that_never_ends_is_refused_at_once(text):
+    start = time.process_time()
+    for unit in ("count", "B", "s", "number", "share"):
+        with pytest.raises(ValueError, match="is too long for a number; write"):
+            units.parse(text, unit)
+    assert time.process_time() - start < 0.5

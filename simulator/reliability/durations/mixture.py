@@ -11,6 +11,7 @@ import numpy as np
 from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.durations.lognormal import beyond
+from simulator.sums import added
 from simulator.units import Number, Seconds, Share
 
 
@@ -33,17 +34,17 @@ class Mixture(Duration):
     """Shares are relative: they are divided by their sum."""
 
     def __post_init__(self) -> None:
-        if sum(part.share for part in self.parts) <= 0:
+        if added(part.share for part in self.parts) <= 0:
             raise ScenarioError("a mixture needs `parts`, one of them with a `share` above zero")
 
     def expected(self) -> Seconds:
-        return sum(part.share * part.mean for part in self.parts) / sum(part.share for part in self.parts)
+        return added(part.share * part.mean for part in self.parts) / added(part.share for part in self.parts)
 
     def scaled(self, times: Number) -> Mixture:
         return replace(self, parts=tuple(replace(part, mean=times * part.mean) for part in self.parts))
 
     def longer_than(self, time: Seconds) -> Share:
-        return sum(part.share * beyond(time, part.mean, part.cv) for part in self.parts) / sum(
+        return added(part.share * beyond(time, part.mean, part.cv) for part in self.parts) / added(
             part.share for part in self.parts
         )
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.durations.fixed import Fixed
 from simulator.reliability.durations.lognormal import LognormalDuration
+from simulator.sums import added
 from simulator.units import Count, Number, Seconds, Share
 
 
@@ -64,7 +65,7 @@ class Recovery(ABC):
         """Return the mean time of one restart that nothing strikes."""
         once = self.restart.expected()
         if self.phases:
-            once = sum(phase.time.expected() * growth(phase, gpus) for phase in self.phases)
+            once = added(phase.time.expected() * growth(phase, gpus) for phase in self.phases)
         return once / (1 - self.fails)
 
     def with_restarts(self, times: Number) -> Self:

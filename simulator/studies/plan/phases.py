@@ -14,6 +14,7 @@ from simulator.errors import ScenarioError
 from simulator.scenario import yaml_text
 from simulator.scenario.reading import Reading
 from simulator.studies.plan.run import DAY, HOUR, Run
+from simulator.sums import added
 from simulator.units import Count, Dollars, Number, Share
 
 
@@ -89,13 +90,13 @@ def read(text: str, source: str) -> Phases:
 def lines(phases: Phases, machine: Machine) -> tuple[Line, ...]:
     """Return each phase and the total behind them."""
     hours = [_hours(phase, phases.parameters, machine) for phase in phases.phases]
-    base = sum(hour for hour, phase in zip(hours, phases.phases, strict=True) if phase.tokens is not None)
+    base = added(hour for hour, phase in zip(hours, phases.phases, strict=True) if phase.tokens is not None)
     if not base and any(phase.share is not None for phase in phases.phases):
         raise ScenarioError("a share is of the phases with tokens, and there is none")
     for place, phase in enumerate(phases.phases):
         if phase.share is not None:
             hours[place] = phase.share * base * phase.times
-    total = sum(hours)
+    total = added(hours)
     named = [
         _line(phase.name, phase.tokens and phase.tokens * phase.epochs * phase.times, hour, total, machine)
         for phase, hour in zip(phases.phases, hours, strict=True)
@@ -125,4 +126,4 @@ def _line(name: str, tokens: Number | None, hours: Number, total: Number, machin
 
 
 def _all_tokens(named: Sequence[Line]) -> Number:
-    return sum(line.tokens or 0 for line in named)
+    return added(line.tokens or 0 for line in named)

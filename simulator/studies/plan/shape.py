@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from simulator.errors import InfeasibleError
+from simulator.sums import added
 from simulator.units import Number
 from simulator.workload.model import Latent, Model
 from simulator.workload.parameters import active_parameters, embedding_parameters, head_parameters
@@ -48,7 +49,7 @@ def _all(model: Model) -> int:
 
 def _inside(model: Model) -> int:
     outside = embedding_parameters(model) | head_parameters(model)
-    return active_parameters(model) - sum(
+    return active_parameters(model) - added(
         outside.get(name, 0) for name in ("token_embedding", "position_embedding", "head")
     )
 
