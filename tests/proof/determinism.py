@@ -74,10 +74,9 @@ def installed(python: str, folder: Path, *, lowest: bool = False) -> str:
     subprocess.run([python, "-m", "venv", str(home)], check=True)
     own = str(home / "bin" / "python")
     if lowest:
-        command = ["uv", "pip", "install", "--quiet", "--python", own, "--resolution", "lowest-direct", str(ROOT)]
-    else:
-        command = [own, "-m", "pip", "install", "--quiet", str(ROOT)]
-    subprocess.run(command, check=True)
+        command = ["uv", "pip", "install", "--quiet", "--python", own, "--resolution", "lowest-direct", "-r"]
+        subprocess.run([*command, str(ROOT / "pyproject.toml")], check=True)
+    subprocess.run([own, "-m", "pip", "install", "--quiet", str(ROOT)], check=True)
     return own
 
 
