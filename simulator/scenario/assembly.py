@@ -13,6 +13,7 @@ from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
 from simulator.scenario.entries import name_of, written_out
+from simulator.scenario.jitter import Jitter
 from simulator.scenario.merging import without_left
 from simulator.scenario.mistakes import Mistakes, did_you_mean
 from simulator.scenario.reading import Reading
@@ -30,6 +31,12 @@ CUSTOM = "custom"
 CHECKED: dict[str, Callable[[Any, Mistakes], None]] = {"cluster": cluster.check, "search": search.check}
 """Sections that hold more than numbers within limits."""
 NAMED = {"model": Record(Model), "stack": Record(Stack)}
+
+
+def _jitter(data: Mapping[str, Any], said: Mapping[str, Any]) -> Jitter:
+    """Return the spread of GPUs; a step that was measured has it inside unless the scenario says otherwise."""
+    measured = said["training"].step_time is not None and "gpu" not in (data.get("jitter") or {})
+    return replace(said["jitter"], gpu=0.0) if measured else said["jitter"]
 
 
 def complete(document: Table, stem: str, reading: Reading) -> Scenario:
@@ -54,7 +61,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         parallelism=parts["parallelism"],
         training=parts["training"],
         moe=said["moe"],
-        jitter=said["jitter"],
+        jitter=_jitter(data, said),
         targets=said["targets"],
         failures=parts["failures"],
         checkpoint=said["checkpoint"],

@@ -1,8 +1,8 @@
 """``--set a.b=value``: one key of the document changed, on the path that its text takes too.
 
 The value is YAML. A mapping that is not there is made, a name on the way is written out (so that
-``cluster.host.nics=4`` works on ``host: hgx-h100``), numbers step into lists, and ``null`` removes a key. Another ``kind``
-takes along the keys that it knows too, so that ``checkpoint.kind=young`` works on one with an interval.
+``cluster.host.nics=4`` works on ``host: hgx-h100``), numbers step into lists, and ``null`` removes a key. Another
+``kind`` takes along the keys that it knows too, so that ``checkpoint.kind=young`` works on one with an interval.
 """
 
 from __future__ import annotations

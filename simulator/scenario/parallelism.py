@@ -16,7 +16,7 @@ ParallelismSection: Any = altered(
     sequence=bool,
     shard=altered(Shard, level=Literal["none", "optimizer", "gradients", "parameters"]),
     order=Literal["tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"],
-    split=tuple[Count, ...] | Literal["even", "slots", "cost"],
+    split=tuple[Count, ...] | Literal["even", "slots", "slots-if-uneven", "cost"],
 )
 
 

@@ -63,8 +63,12 @@ def _training(training: Training) -> dict[str, Any]:
 
 
 def _failures(failures: Failures, own_causes: int) -> dict[str, Any]:
-    """Return the failures with the causes that were written; those of a preset are named by it."""
+    """Return the failures with the causes that were written; those of a preset are named by it.
+
+    No planned stops are said where a preset would bring some.
+    """
     plain = echo(shape(Failures), failures)
     if failures.preset is not None:
         plain["causes"] = plain.get("causes", [])[len(failures.causes) - own_causes :]
-    return {key: value for key, value in plain.items() if value != []}
+    none = {"planned": []} if failures.preset is not None and failures.planned == () else {}
+    return {key: value for key, value in plain.items() if value != []} | none

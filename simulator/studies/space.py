@@ -136,7 +136,7 @@ class Space:
 
     def _chunks(self, pipeline: int) -> list[int]:
         """Chunks a stage that deal the layers evenly, embedding and head counted as one each on stacks that do so."""
-        slots = {self.model.layers, self.model.layers + 2 * (self.scenario.stack.split == "slots")}
+        slots = {self.model.layers, self.model.layers + 2 * self.scenario.stack.split.startswith("slots")}
         most = self.model.layers // pipeline
         return [n for n in range(2, most + 2) if any(count % (n * pipeline) == 0 for count in slots)]
 

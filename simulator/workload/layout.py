@@ -141,7 +141,7 @@ def chunks(model: Model, stack: Stack, parallelism: Parallelism) -> tuple[Chunk,
 def _deal(model: Model, rule: str, parts: int) -> tuple[int, ...]:
     if rule == "cost":
         return _by_cost(model, parts)
-    if rule == "slots" and parts > 2:
+    if parts > 2 and (rule == "slots" or (rule == "slots-if-uneven" and model.layers % parts)):
         slots = _even(model.layers + 2, parts)
         return (slots[0] - 1, *slots[1:-1], slots[-1] - 1)
     return _even(model.layers, parts)

@@ -127,8 +127,9 @@ class Stack:
     """Gradients are reduced after every round of microbatches that pass a chunk in a row, not once a step."""
     keep_unsharded: bool = False
     """Under parameter sharding with a pipeline, weights stay gathered between microbatches."""
-    split: Literal["even", "slots", "cost"] = "even"
-    """How layers are dealt to stages; ``slots`` counts embedding and head as a layer each."""
+    split: Literal["even", "slots", "slots-if-uneven", "cost"] = "even"
+    """How layers are dealt to stages; ``slots`` counts embedding and head as a layer each, ``slots-if-uneven`` where
+    layers alone do not come out even."""
 
     # What is kept for the backward, and buffers.
     saved_gathers: bool = False

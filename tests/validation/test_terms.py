@@ -23,7 +23,7 @@ WHERE = {
     "data": "KOR-0009",
     "pipeline": "KOR-0003",
     "bubble": "KOR-0003",
-    "fitted": "KOR-0003",
+    "fitted": "tt-003",
 }
 
 
