@@ -70,5 +70,5 @@ def _failures(failures: Failures, own_causes: int) -> dict[str, Any]:
     plain = echo(shape(Failures), failures)
     if failures.preset is not None:
         plain["causes"] = plain.get("causes", [])[len(failures.causes) - own_causes :]
-    none = {"planned": []} if failures.preset is not None and failures.planned == () else {}
+    none: dict[str, Any] = {"planned": []} if failures.preset is not None and failures.planned == () else {}
     return {key: value for key, value in plain.items() if value != []} | none
