@@ -25,6 +25,8 @@ SECONDS = 5.0
 """Of a processor, for an answer or a message."""
 DRAWN = "report"
 """The door that draws a dozen pictures, of a large scenario for longer than that."""
+LONG = (DRAWN, "plan-fit")
+"""Doors of long work: pictures, and a fit of 4,500 starts to as many runs as a table holds."""
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 ELSEWHERE = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
 """Events that change what is at the path that comes first."""
@@ -104,7 +106,7 @@ def complaint(done: Any, given: bytes, written: list[str], seconds: float, door:
         return f"exit code {done.exit_code}"
     if done.exit_code == 2 and not done.stderr.strip():
         return "exit code 2 without a message"
-    if seconds > SECONDS and door != DRAWN:
+    if seconds > SECONDS and door not in LONG:
         return f"took {seconds:.1f} s"
     if written:
         return f"touched {written[0]}"

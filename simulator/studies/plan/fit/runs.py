@@ -18,7 +18,7 @@ NAMES = {
     "loss": ("loss", "final_loss", "validation_loss", "val_loss", "l"),
     "flops": ("flops", "c", "training_flop", "training_flops", "compute"),
 }
-MOST_ROWS = 100_000
+MOST_ROWS = 10_000
 SMALLEST, LARGEST = 1e-3, 1e30
 FEWEST_ROWS = 6
 """A law of five constants needs at least one more."""
