@@ -23,6 +23,8 @@ class SlowHosts:
         self.rate = 0.0
         """Time that they cost a second of running, as it is now."""
         self.replaced = 0
+        self._spares_from = -math.inf
+        """When there may be spares again."""
 
     def due(self, faults: Faults, now: Seconds) -> Seconds:
         """Return how long to run on until they are replaced."""
@@ -32,22 +34,27 @@ class SlowHosts:
         if self.rate <= 0:
             self._lost = 0.0
             return math.inf
-        return max(self._bears - self._lost, 0.0) / self.rate
+        return max((self._bears - self._lost) / self.rate, self._spares_from - now, 0.0)
 
     def cost(self, time: Seconds) -> None:
         """Count `time` of running as it is now."""
         self._lost += self.rate * time
+
+    def wait(self, until: Seconds) -> None:
+        """Bear on, for want of spares."""
+        self._spares_from = until
 
     def forget(self) -> None:
         self._lost = 0.0
 
 
 def replace(job: Job) -> Generator[simpy.Event, Any, None]:
-    """Save, and restart with spares in place of the slow hosts; where there are too few spares, bear as much again."""
-    job.slow_hosts.forget()
+    """Save, and restart with spares in place of the slow hosts; where there are too few, when the next host is back."""
     hosts = job.faults.slow_hosts
     if job.pool.lacking(job.environment.now, hosts):
+        job.slow_hosts.wait(math.nextafter(job.pool.next_return, math.inf))
         return
+    job.slow_hosts.forget()
     yield from job.save()
     for _ in range(hosts):
         job.damage.send_away(job.pool, job.environment.now)

@@ -85,6 +85,14 @@ def test_without_a_spare_it_bears_on():
     assert one(slowed(Replace(), 10 * DAY, spares=1)).replaced == 1
 
 
+def test_it_replaces_them_when_a_spare_is_back():
+    away = at(0.0, repair=Fixed(time=2 * DAY))
+    slow = at(DAY, effect="slow", slow=SLOW, lasts=Fixed(time=10 * DAY))
+    recovery = restart(slow_hosts=Replace(patience=0.0), repair=Fixed(time=DAY))
+    run = run_of(20 * DAY, away + slow, checkpoint=saves(40 * DAY, STALL), recovery=recovery, spares=1)
+    assert one(run).parts["degraded"] == pytest.approx(DAY * RATE)
+
+
 def test_what_slows_no_host_cannot_be_replaced():
     rack = at(100.0, unit="rack", effect="slow", slow=SLOW, lasts=Fixed(time=10 * DAY))
     recovery = restart(restart=RESTART, slow_hosts=Replace())
