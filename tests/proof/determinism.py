@@ -63,7 +63,7 @@ def digest(python: str, *where: str, folder: Path, drawings: bool = False, seed:
 def dask() -> Iterator[str]:
     from distributed import LocalCluster
 
-    os.environ["PYTHONPATH"] = str(ROOT)  # workers import what is compared, not what is installed
+    sys.path.insert(0, str(ROOT))  # workers take this over, and import what is compared, not what is installed
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster.scheduler_address
 
