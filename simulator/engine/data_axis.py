@@ -75,10 +75,13 @@ class DataAxis:
         The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
         forward is still there when the backward begins, and all are where gradients only are sharded.
         """
-        single = [self.with_copies(replace(unit, count=1)) for unit in units for _ in range(unit.count)]
+        single, gathers, scatters = list[Unit](), list[Seconds](), list[Seconds]()
+        for unit in units:
+            single += [self.with_copies(unit)] * unit.count
+            gathers += [self._seconds(unit, "all_gather", self.weight)] * unit.count
+            scatters += [self._seconds(unit, "reduce_scatter", self.gradient)] * unit.count
         nothing = [0.0] * len(single)
-        gathers = [self._seconds(unit, "all_gather", self.weight) for unit in single]
-        scatters = [self._seconds(unit, "reduce_scatter", self.gradient) for unit in reversed(single)]
+        scatters.reverse()
         again = nothing if self.gathers == 1 else [0.0, *reversed(gathers[:-1])]
         back = list(reversed(single))
         return {
