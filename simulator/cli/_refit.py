@@ -11,6 +11,8 @@ from simulator.errors import ScenarioError
 
 MOST_RUNS = 50
 """Runs of a family that a refit of the shared constants looks at."""
+MOST_ERRORS = 150
+"""Runs of a family whose errors count for the intervals: enough that most rows of the largest tables lie inside too."""
 
 
 def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
@@ -26,11 +28,13 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
     from simulator.validation.measured import measured
 
     with working("Fitting the constants that runs share"):
-        found = list(measured([files.read(path) for path in tables], Predict(), most=MOST_RUNS))
+        read = [files.read(path) for path in tables]
+        found = list(measured(read, Predict(), most=MOST_RUNS))
         if not found:
             raise ScenarioError("no run whose step time counts in the tables given")
         fitted = refit(found, constants(), predict_step)
-        bands = residuals.bands(found, left_out(found, fitted, predict_step), predict_step)
+        more = list(measured(read, Predict(), most=MOST_ERRORS))
+        bands = residuals.bands(more, left_out(found, fitted, predict_step), predict_step)
     before = {constant.name: constant.value for constant in constants()}
     if as_json:
         show(json_text({one.name: {"before": before[one.name], "after": one.value} for one in fitted}))
