@@ -27,6 +27,7 @@ GPUS_PER_HOST = 8
 SEED = 7
 LARGEST = 1e18
 MOST = {"runs": 1_000, "gpus": 10_000_000, "hosts": 1_000_000, "spares": 1_000_000, "replicas": 1_000_000}
+MOST_FAILURES = 300_000
 _EVENTS = 20_000
 """Interruptions that a case is averaged over."""
 
@@ -87,7 +88,7 @@ def preset_run(given: Numbers) -> dict[str, float]:
         checkpoint=FixedInterval(interval=given("interval"), stall=given("stall")),
         recovery=_restart(given),
     )
-    outcomes = simulate(run, SEED, int(given("runs", 200)))
+    outcomes = _simulated(run, int(given("runs", 200)))
     found = _quantities(outcomes)
     total = added(outcome.unexpected for outcome in outcomes)
     for name in outcomes[0].interruptions:
@@ -109,7 +110,19 @@ def job_run(given: Numbers) -> dict[str, float]:
         recovery=recovery,
         spares=int(given("spares")) if "spares" in given.words else None,
     )
-    return _quantities(simulate(run, SEED, int(given("runs", 1))))
+    return _quantities(_simulated(run, int(given("runs", 1))))
+
+
+def _simulated(run: RunInput, runs: int) -> tuple[Outcome, ...]:
+    """Return the outcomes of so many runs, unless they would take minutes; every failure repeats an interval or so."""
+    rate = run.failures.rate({**run.units, "job": 1})
+    interval = run.checkpoint.interval if isinstance(run.checkpoint, FixedInterval) else 0.0
+    failures = runs * rate * min(run.work, run.until) * math.exp(min(rate * interval, 50.0))
+    if failures > MOST_FAILURES:
+        raise ScenarioError(
+            f"about {failures:.2g} failures in {runs:,} runs are too many to simulate; {MOST_FAILURES:,} are the most"
+        )
+    return simulate(run, SEED, runs)
 
 
 def _cause(given: Numbers) -> Cause:

@@ -48,6 +48,10 @@ def test_a_row_in_words_is_looked_up_by_its_id():
         ({"tolerance": "..2"}, "tolerance: expected a number, found '..2'"),
         ({"model": "job run", "inputs": "mtbf=often"}, "mtbf: expected a number up to"),
         ({"model": "job run", "inputs": "mtbf=100", "quantity": "fate"}, "gives no 'fate'; it gives completion_s"),
+        (
+            {"model": "job run", "inputs": "mtbf=30 work=30000 interval=57 runs=400"},
+            "failures in 400 runs are too many",
+        ),
         ({"model": "preset run", "inputs": "gpus=64"}, "a case of this model needs preset"),
     ],
 )
