@@ -40,6 +40,10 @@ NOT_SHIPPED = Path(__file__).parent / "not_shipped.txt"
 """Dated figures of tables that may not be redistributed."""
 
 
+PROOF = Path(__file__).parent / "proof.txt"
+"""Dated figures of attacks on the promises, which take hours."""
+
+
 def page(*, leave_out: bool = True) -> str:
     """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
@@ -47,7 +51,8 @@ def page(*, leave_out: bool = True) -> str:
     others = [(LEFT_OUT, left_out(tables))] if leave_out else []
     others.append((GENERATIONS, generations_left_out(tables)))
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
-    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, _families(), _shared()])
+    proof = PROOF.read_text(encoding="utf-8")
+    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, _families(), _shared(), proof])
 
 
 def left_out(tables: Sequence[Table]) -> Summary:
