@@ -22,6 +22,7 @@ from simulator.validation.summary import Summary, summary
 from simulator.validation.workers import processors
 
 LEFT_OUT = "Each family left out of the fit"
+UNFITTED = "Nothing fitted on runs"
 GENERATIONS = "Each generation of links left out"
 FAMILIES = """## Families of runs
 
@@ -48,7 +49,7 @@ def page(*, leave_out: bool = True) -> str:
     """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
     shipped = summary(files.lines(tables, Predict(), workers=processors()))
-    others = [(LEFT_OUT, left_out(tables))] if leave_out else []
+    others = [(LEFT_OUT, left_out(tables)), (UNFITTED, unfitted(tables))] if leave_out else []
     others.append((GENERATIONS, generations_left_out(tables)))
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
     proof = PROOF.read_text(encoding="utf-8")
@@ -63,6 +64,14 @@ def left_out(tables: Sequence[Table]) -> Summary:
     found = summary(leaving_out(tables, "each", (), frozenset()), goals.LEFT_OUT)
     times = tuple(one for one in found.quantities if one.name == "step_time_s")
     return replace(found, quantities=times, fits={}, spread=None)
+
+
+def unfitted(tables: Sequence[Table]) -> Summary:
+    """Return the figures of step times with the constants that runs share at their priors."""
+    runs = [table for table in tables if table.suite.kind == "runs"]
+    found = summary(files.lines(runs, Predict(frozenset({"fitted"})), workers=processors()))
+    times = tuple(one for one in found.quantities if one.name == "step_time_s")
+    return replace(found, quantities=times, fits={})
 
 
 def generations_left_out(tables: Sequence[Table]) -> Summary:
