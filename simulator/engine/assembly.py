@@ -82,7 +82,8 @@ class Assembly:
             units.insert(0, self.copies.beside(self.units.embedding()))
         if part.head:
             module = self.units.mtp()
-            units += [module] if module else []
+            last = kinds_of(self.inputs.model)[-1]
+            units += [self.copies.beside(module, self.copies.kept(last.experts))] if module else []
             units.append(self.copies.beside(self.units.head(beside_embedding=part.embedding)))
         return units
 

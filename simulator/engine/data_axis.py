@@ -11,6 +11,7 @@ from simulator.engine.streams import Item, play
 from simulator.engine.work import Piece, Transfer
 from simulator.machine import collectives
 from simulator.units import Bytes, Seconds
+from simulator.workload import gathering
 from simulator.workload.operations import Exchange, Traffic
 from simulator.workload.states import WIDTH, widths
 
@@ -29,25 +30,21 @@ class DataAxis:
         inputs = self.inputs
         if inputs.stack.gather:
             return WIDTH[inputs.stack.gather]
-        if self._layer_by_layer:
+        if gathering.layer_by_layer(inputs.stack, inputs.parallelism):
             return widths(inputs.model, inputs.stack, inputs.training).compute
         return WIDTH[inputs.training.states.weights]
 
     @property
-    def _layer_by_layer(self) -> bool:
-        """Whether layers gather for themselves: ZeRO-3, FSDP, and FSDP that shards gradients only (SHARD_GRAD_OP)."""
-        return self.level == "parameters" or (self.level == "gradients" and self.inputs.stack.shard == "parameters")
-
-    @property
     def sharded(self) -> bool:
         """Whether weights are gathered unit by unit in every microbatch, and gradients reduced."""
-        kept = self.inputs.stack.keep_unsharded and self.inputs.parallelism.pipeline > 1
-        return self._layer_by_layer and not kept and self.durations.channels["shard"].ranks > 1
+        inputs = self.inputs
+        shared = self.durations.channels["shard"].ranks > 1
+        return shared and gathering.every_microbatch(inputs.stack, inputs.parallelism)
 
     @property
     def gathers(self) -> int:
-        """How often a unit is gathered for a microbatch: again for the backward where it was let go."""
-        return 2 if self.level == "parameters" else 1
+        """How often a unit is gathered for a microbatch."""
+        return gathering.times(self.inputs.parallelism)
 
     def transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
         """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters."""
@@ -93,7 +90,8 @@ class DataAxis:
 
     def with_copies(self, unit: Unit) -> Unit:
         """Return the unit with the copies between its tensors and the flat buffers on the wire."""
-        stack, count = self.inputs.stack, unit.dense + unit.experts
+        stack, channels = self.inputs.stack, self.durations.channels
+        count = unit.dense + (unit.experts if channels["expert_data"].ranks > 1 else 0.0)
         gather = self._copy(count * self.weight * stack.gather_copies)
         scatter = self._copy(count * self.gradient * stack.scatter_copies)
         again = Piece() if self.gathers == 1 else gather

@@ -25,7 +25,7 @@ from simulator.engine.work import Piece
 from simulator.machine.kernels import optimizer
 from simulator.sums import added
 from simulator.units import Bytes, Seconds, Share
-from simulator.workload import activations, states
+from simulator.workload import activations, gathering, states
 from simulator.workload.training import Offload
 
 
@@ -62,7 +62,12 @@ class HostCopies:
         moved = self.offload.activations * kept
         whole = Shares(1, 1) if self.level != "parameters" else self.shards
         weights = self.offload.parameters * self.width.weights * whole.of(unit.dense, unit.experts)
-        again = 0.0 if self.inputs.stack.keep_unsharded and self.inputs.parallelism.pipeline > 1 else weights
+        again = weights
+        if gathering.layer_by_layer(self.inputs.stack, self.inputs.parallelism):
+            if not gathering.every_microbatch(self.inputs.stack, self.inputs.parallelism):
+                weights, again = weights / self.inputs.microbatches, 0.0
+            elif gathering.times(self.inputs.parallelism) == 1:
+                again = 0.0
         forward, backward = self.seconds(moved, weights), self.seconds(0.0, moved + again)
         return replace(
             unit,
@@ -96,18 +101,23 @@ class HostCopies:
         width = self.width
         count = (self.shards if self.level != "none" else Shares(1, 1)).of(dense, experts)
         away = self.offload.optimizer
-        nbytes = (1 - away) * count * (2 * width.gradients + 2 * width.optimizer + width.weights)
+        nbytes = (1 - away) * count * (2 * width.gradients + 2 * width.optimizer + self._weights())
         here = optimizer.time(self.gpu, nbytes) if away < 1 else 0.0
         if not self.priced:
             return Piece(here, {"optimizer": here})
         gone = self._on_host(count, backward)
         return Piece(here + gone, {"optimizer": here, "offload": gone})
 
+    def _weights(self) -> Bytes:
+        """Return the bytes a parameter of weights that an update writes, and reads if they are their own master."""
+        return self.width.weights * (2 if self.inputs.training.states.master == "none" else 1)
+
     def _on_host(self, count: float, backward: Seconds) -> Seconds:
         stack, width = self.inputs.stack, self.width
         away, weights = self.offload.optimizer, self.offload.parameters
         gradients = self.seconds(away * count * width.gradients, 0.0)
-        touched = away * count * (width.gradients + 2 * width.optimizer + width.weights)
+        extra = stack.extra_state if self.inputs.training.states.master != "none" else 0.0
+        touched = away * count * (width.gradients + 2 * (width.optimizer - extra) + self._weights())
         update = touched / (self.host.memory * stack.host_optimizer)
         # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
         up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights

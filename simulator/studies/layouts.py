@@ -25,6 +25,7 @@ from simulator.studies.point import Base
 from simulator.studies.space import described
 from simulator.studies.store import Row, key
 from simulator.units import Flops, Seconds
+from simulator.workload import gathering
 from simulator.workload.flops import flops_per_token
 from simulator.workload.layout import Parallelism
 from simulator.workload.training import Training
@@ -136,7 +137,8 @@ class Prices:
         built = assembly(scenario)
         shared = (
             *(layout.tensor, layout.context, layout.expert, layout.expert_tensor, layout.sequence, layout.order),
-            *(training.microbatch, training.recompute),
+            *(training.microbatch, training.recompute, layout.schedule.splits),
+            gathering.every_microbatch(scenario.stack, layout),
         )
         built.units = self._units.setdefault(shared, built.units)
         return built.step()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from simulator.workload import context
+from simulator.workload import context, gathering
 from simulator.workload.experts import experts_backward, experts_forward
 from simulator.workload.latent import latent_backward, latent_forward
 from simulator.workload.model import Latent
@@ -119,12 +119,13 @@ class Layer:
     def weight(self, out: Builder, name: str, product: Gemm) -> None:
         """The weight gradient of C[m, n] = A[m, k] B[k, n]: n x k from m, added to the main gradient."""
         fused = self.shape.stack.gradient_accumulation_fusion
+        reduced = gathering.every_microbatch(self.shape.stack, self.shape.parallelism)
         out.compute(
             f"{name} wgrad",
             Gemm(product.k, product.n, product.m, product.groups, product.dtype, fused, product.kernels),
             weight_gradient=True,
         )
-        if not fused:
+        if not fused and not reduced:
             values = product.k * product.n * product.groups * product.kernels
             out.compute(f"{name} accumulate", Traffic(values * (self.shape.value_bytes + 8.0)), weight_gradient=True)
 

@@ -11,7 +11,9 @@ from simulator.engine.inputs import Shared
 from simulator.engine.stage_units import kinds_of
 from simulator.machine.kernels import elementwise
 from simulator.scenario import from_dict
+from simulator.workload import layer
 from simulator.workload.parameters import layer_on_rank
+from simulator.workload.shape import Shape
 
 
 def scenario(shard="parameters", **stack):
@@ -42,20 +44,20 @@ def test_layers_are_gathered_in_the_format_they_compute_in_though_kept_in_fp32()
 def test_a_layer_takes_as_much_longer_as_its_copies_read_and_write():
     plain = scenario(gather_copies=0.0, scatter_copies=0.0)
     copied = replace(plain, stack=replace(plain.stack, gather_copies=2.0, scatter_copies=4.0))
-    axis, layer = pieces(copied)
-    one = axis.with_copies(layer)
+    axis, unit = pieces(copied)
+    one = axis.with_copies(unit)
     nbytes = layer_on_rank(plain.model, 0, tensor=1, expert=1, expert_tensor=1)["dense"] * 2
     gpu = plain.cluster.host.gpu
     gather, scatter = elementwise.time(gpu, 2 * nbytes), elementwise.time(gpu, 4 * nbytes)
-    assert one.forward.seconds - layer.forward.seconds == pytest.approx(gather)
-    assert one.backward.seconds - layer.backward.seconds == pytest.approx(gather + scatter)
+    assert one.forward.seconds - unit.forward.seconds == pytest.approx(gather)
+    assert one.backward.seconds - unit.backward.seconds == pytest.approx(gather + scatter)
     assert one.forward.parts["data"] == pytest.approx(gather)
 
 
 def test_weights_that_stay_gathered_for_the_backward_are_copied_once():
-    axis, layer = pieces(scenario("gradients", gather_copies=2.0, scatter_copies=0.0))
+    axis, unit = pieces(scenario("gradients", gather_copies=2.0, scatter_copies=0.0))
     assert axis.sharded
-    assert axis.with_copies(layer).backward.seconds == layer.backward.seconds
+    assert axis.with_copies(unit).backward.seconds == unit.backward.seconds
 
 
 def test_with_a_pipeline_weights_may_stay_gathered_for_the_whole_step():
@@ -67,3 +69,16 @@ def test_with_a_pipeline_weights_may_stay_gathered_for_the_whole_step():
     chunk = assembly(piped, Shared()).chunk(assembly(piped, Shared()).chunks[0])
     assert chunk.reduce.seconds > 0
     assert chunk.gather.seconds > 0
+
+
+def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
+    """DDP and FSDP behind a pipeline that keeps them whole add them up in a buffer; FSDP adds up its shards."""
+    plain = scenario(gradient_accumulation_fusion=False, keep_unsharded=True)
+    piped = replace(plain, parallelism=replace(plain.parallelism, pipeline=2))
+
+    def sums(case):
+        shape = Shape(case.model, case.stack, case.parallelism, case.training, "flash-2")
+        return [one.name for one in layer.backward(shape) if one.name.endswith("accumulate")]
+
+    assert not sums(plain)
+    assert len(sums(piped)) == 4

@@ -147,5 +147,5 @@ def test_runs_whose_loss_does_not_fall_have_no_law():
 @pytest.mark.parametrize("cell", ["1e-30", "1e40"])
 def test_sizes_of_no_model_are_refused(cell):
     table = "params,tokens,loss\n" + "1e8,2e9,3.1\n" * 8 + f"{cell},2e9,3\n"
-    with pytest.raises(ScenarioError, match="mine.csv:10: params: .* is out of bounds for a training run"):
+    with pytest.raises(ScenarioError, match=r"mine\.csv:10: params: .* is out of bounds for a training run"):
         parse(table, "mine.csv")

@@ -46,9 +46,9 @@ class Cause(ABC):
     """Share of its bandwidth that a degraded unit keeps."""
     lasts: Duration | None = None
     """Length of an episode of effect slow, degrade or flap; required for those."""
-    timeout: Seconds = 7.5
+    timeout: Seconds = 30.0
     """How long a collective waits for a link that is down before the job dies: of InfiniBand, 4.096 us x 2^exponent x
-    retries, 7.5 s with NCCL_IB_TIMEOUT 18 and NCCL_IB_RETRY_CNT 7, 30 s with 20."""
+    retries: 30 s with NCCL_IB_TIMEOUT 20, the default from NCCL 2.23 on, and NCCL_IB_RETRY_CNT 7; 7.5 s with 18."""
 
     @property
     def label(self) -> str:
