@@ -100,6 +100,7 @@ class MemoryResult:
     process_bytes: float
     p_fits: float
     host_peak_bytes: float
+    host_bytes: float
     worst_stage: int
     stages: tuple[dict[str, float], ...]
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Protocol
 
+from simulator.host_memory import Offloaded, host_is_fuller
 from simulator.readable import chance, digits, duration, memory
 from simulator.results import STAGE_PARTS, Advice
 from simulator.units import Bytes, Share
@@ -14,13 +15,9 @@ GIB = 2.0**30
 WORDS = {"fits": "Fits", "tight": "Tight", "oom": "Does not fit"}
 
 
-class Held(Protocol):
+class Held(Offloaded, Protocol):
     """What is known of memory, by an estimate or in a result."""
 
-    @property
-    def usable_bytes(self) -> Bytes: ...
-    @property
-    def peak_bytes(self) -> Bytes: ...
     @property
     def p_fits(self) -> Share: ...
     @property
@@ -30,7 +27,11 @@ class Held(Protocol):
 
 
 def need(held: Held, verdict: str) -> str:
-    """Return what the worst stage needs, of how much, and how likely that is enough."""
+    """Return what the worst stage needs, of how much, and how likely that is enough; or a host, if that is fuller."""
+    if host_is_fuller(held):
+        return f"a host needs {_of(held.host_peak_bytes, held.host_bytes)} for what is offloaded, " + (
+            f"P(fits) {chance(held.p_fits)}"
+        )
     return (
         f"stage {held.worst_stage} needs {_of(held.peak_bytes, held.usable_bytes)}, {margin(held, verdict)}, "
         f"P(fits) {chance(held.p_fits)}"
@@ -48,7 +49,9 @@ def margin(held: Held, verdict: str) -> str:
 
 
 def reason(held: Held) -> str:
-    """Return the largest part of the worst stage."""
+    """Return the largest part of the worst stage, or what would empty a host that is fuller."""
+    if host_is_fuller(held):
+        return "which less offload or a larger cluster.host.memory would change"
     worst = held.stages[held.worst_stage]
     part = max(STAGE_PARTS, key=lambda name: worst[f"{name}_bytes"])
     return f"most of it {part}, {memory(worst[f'{part}_bytes'])}"

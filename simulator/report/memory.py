@@ -49,15 +49,16 @@ def section(result: Result) -> Section | None:
             Fact(label="allocated", value=memory(estimate.allocated_bytes), note="what tensors take"),
             Fact(label="reserved", value=memory(estimate.reserved_bytes), note="with the allocator's slack"),
             Fact(label="process", value=memory(estimate.process_bytes), note="what nvidia-smi shows"),
-            *_host(estimate.host_peak_bytes),
+            *_host(estimate.host_peak_bytes, estimate.host_bytes),
             *_advice(result.advice),
         ),
         pictures=("memory_by_stage", "memory_over_step"),
     )
 
 
-def _host(peak: float) -> tuple[Fact, ...]:
-    return (Fact(label="host memory", value=memory(peak), note="on the fullest host"),) if peak > 0 else ()
+def _host(peak: float, whole: float) -> tuple[Fact, ...]:
+    note = f"of {memory(whole)} on a host" if whole else "on the fullest host"
+    return (Fact(label="host memory", value=memory(peak), note=note),) if peak > 0 else ()
 
 
 def _advice(advice: tuple[Advice, ...]) -> Iterator[Fact]:

@@ -47,12 +47,28 @@ def section(result: Result) -> Section:
             if run.parts_s.get(part, 0.0) > 0
         ),
         facts=(
+            *_of_the_step(result),
             Fact(label="goodput", value=percent(run.goodput.mean), note=f"P10/P50/P90 {spread(run.goodput, percent)}"),
             *_definitions(run.goodput_definitions),
             *_checkpoint(run.checkpoint),
             *_spares(run.spares),
         ),
         pictures=("wall_clock", "finish_dates"),
+    )
+
+
+def _of_the_step(result: Result) -> tuple[Fact, ...]:
+    """Days and dollars stretch with the step, whose range their percentiles do not hold."""
+    step = result.step
+    if step is None or step.time_low_s == step.time_high_s:
+        return ()
+    low, high = (bound / step.time_s - 1 for bound in (step.time_low_s, step.time_high_s))
+    return (
+        Fact(
+            label="error of the step",
+            value=f"{low:+.0%} to {high:+.0%}",
+            note="on days and dollars, beside P10 and P90, which are the luck of failures",
+        ),
     )
 
 

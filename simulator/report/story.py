@@ -37,7 +37,7 @@ def _targets(result: Result) -> Section | None:
             Fact(
                 label="deadline",
                 value=readable.duration(targets["deadline_s"] or 0.0),
-                note=f"missed by {late} of runs",
+                note=f"missed by {late} of runs, the error of the step aside",
             )
         )
     if targets.get("budget_dollars") is not None:
@@ -46,7 +46,7 @@ def _targets(result: Result) -> Section | None:
             Fact(
                 label="budget",
                 value=readable.dollars(targets["budget_dollars"] or 0.0),
-                note=f"exceeded by {over} of runs",
+                note=f"exceeded by {over} of runs, the error of the step aside",
             )
         )
     return Section(name="targets", title="Targets", facts=tuple(facts)) if facts else None

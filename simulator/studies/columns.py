@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
+from simulator.host_memory import Offloaded, host_is_fuller
 from simulator.readable import NO_PROGRESS
 from simulator.results import CostResult, Distribution, Result, RunResult, StepResult
 
+GIB = 2.0**30
 INFEASIBLE = "infeasible"
 """The verdict of a point that contradicts itself, beside fits, tight and oom."""
 COLUMNS = (
@@ -125,21 +127,32 @@ def infeasible(why: str) -> dict[str, Any]:
 def reason(result: Result) -> str | None:
     """Return why the answer is no, in one line."""
     if result.verdict == "oom" and result.memory is not None:
-        return too_large(result.memory.peak_bytes, result.memory.usable_bytes, result.memory.worst_stage)
+        return too_large(result.memory)
     return None if result.run.progress else f"no progress: {NO_PROGRESS}"
 
 
-def too_large(peak: float, usable: float, stage: int) -> str:
-    """Return by how much a stage is too large.
+class Held(Offloaded, Protocol):
+    """What is known of memory, by an estimate or in a result."""
 
-    >>> too_large(2**30 * 90.0, 2**30 * 78.0, 3)
+    @property
+    def worst_stage(self) -> int: ...
+
+
+def too_large(held: Held) -> str:
+    """Return by how much a stage is too large, or what is offloaded to a host.
+
+    >>> from types import SimpleNamespace as Of
+    >>> gpu = {"peak_bytes": 2**30 * 90.0, "usable_bytes": 2**30 * 78.0, "worst_stage": 3}
+    >>> too_large(Of(**gpu, host_peak_bytes=0.0, host_bytes=2**40))
     'stage 3 needs 90.0 GiB, 12.0 GiB more than there are'
     """
-    need, over = peak / 2**30, (peak - usable) / 2**30
-    beyond = (
-        f"{over:.1f} GiB more than there are" if over > 0 else f"too close to the {usable / 2**30:.1f} GiB there are"
-    )
-    return f"stage {stage} needs {need:.1f} GiB, {beyond}"
+    if host_is_fuller(held):
+        who, need, have = "a host", held.host_peak_bytes, held.host_bytes
+    else:
+        who, need, have = f"stage {held.worst_stage}", held.peak_bytes, held.usable_bytes
+    over = (need - have) / GIB
+    beyond = f"{over:.1f} GiB more than there are" if over > 0 else f"too close to the {have / GIB:.1f} GiB there are"
+    return f"{who} needs {need / GIB:.1f} GiB, {beyond}"
 
 
 def _spread(name: str, spread: Distribution) -> dict[str, float]:

@@ -110,7 +110,7 @@ def evaluate(group: Group) -> Row:
         row |= {"verdict": held.verdict, "reason": None, "worst_stage": held.worst_stage}
         row |= of_memory(held.peak_bytes, held.usable_bytes, held.p_fits)
         if held.verdict == "oom":
-            row["reason"] = too_large(held.peak_bytes, held.usable_bytes, held.worst_stage)
+            row["reason"] = too_large(held)
         else:
             timed.append((row, scenario, prices.step(scenario)))
         rows.append(row)

@@ -105,7 +105,7 @@ def _quick(scenario: Scenario) -> Row:
     if held is not None:
         row |= columns.of_memory(held.peak_bytes, held.usable_bytes, held.p_fits) | {"verdict": held.verdict}
         if held.verdict == "oom":
-            row["reason"] = columns.too_large(held.peak_bytes, held.usable_bytes, held.worst_stage)
+            row["reason"] = columns.too_large(held)
     return columns.ordered(row)
 
 

@@ -42,6 +42,8 @@ class MemoryEstimate:
     p_fits: Share
     host_peak_bytes: Bytes
     """Host memory that offloaded state takes on one host."""
+    host_bytes: Bytes
+    """Memory of a host; 0 where it is not known."""
     worst_stage: int
     stages: tuple[dict[str, float], ...]
     verdict: Literal["fits", "tight", "oom"]
@@ -96,6 +98,7 @@ def estimate(
         process_bytes=reserved + overhead,
         p_fits=p_fits,
         host_peak_bytes=on_host,
+        host_bytes=host_memory or 0.0,
         worst_stage=worst,
         stages=tuple(
             {f"{name}_bytes": nbytes for name, nbytes in parts.items()} | {"peak_bytes": total}

@@ -217,6 +217,7 @@ def _memory() -> MemoryResult:
         process_bytes=1.05 * peak + 3.1e9,
         p_fits=0.93,
         host_peak_bytes=0.31e12,
+        host_bytes=2.0e12,
         worst_stage=0,
         stages=tuple(stages),
     )

@@ -18,7 +18,7 @@ CONTRACT: dict[str, Any] = {
     | {"mfu_convention", "tflops_per_gpu_6n", "tflops_per_gpu_causal", "tflops_per_gpu_full", "parts_s", "p_slow_host"},
     "step.parts_s": set(STEP_PARTS),
     "memory": {"capacity_bytes", "usable_bytes", "peak_bytes", "allocated_bytes", "reserved_bytes", "process_bytes"}
-    | {"p_fits", "host_peak_bytes", "worst_stage", "stages"},
+    | {"p_fits", "host_peak_bytes", "host_bytes", "worst_stage", "stages"},
     "memory.stages.0": {f"{part}_bytes" for part in (*STAGE_PARTS, "peak")},
     "run": {
         "ideal_s",
