@@ -64,7 +64,8 @@ def draw(result: Result, axes: Axes) -> Axes:
     axes.spines["left"].set_visible(False)
     chunks = "; paler is every second chunk" if any(_chunk(span) for spans in rows.values() for span in spans) else ""
     beside = "; the strip below runs beside compute" if strip else ""
-    axes.set_xlabel(f"time in the step ({unit}), one pipeline; grey is the bubble{chunks}{beside}")
+    alike = " of equal GPUs" if result.step and result.step.parts_s.get("straggler", 0.0) > 0 else ""
+    axes.set_xlabel(f"time in the step{alike} ({unit}), one pipeline; grey is the bubble{chunks}{beside}")
     axes.set_ylabel("pipeline stage")
     axes.set_title(_title(result))
     axes.legend(
