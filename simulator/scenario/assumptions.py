@@ -71,8 +71,21 @@ def _reliability(scenario: Scenario, written: Mapping[str, Any], shapes: Mapping
     section = expanded(shapes["failures"], written["failures"])
     from_preset = dict.fromkeys(("causes", "planned", "size", "uptime"), "") if "preset" in section else {}
     notes.section(shapes["failures"], scenario.failures, from_preset | section, ("failures",))
+    if scenario.cluster.spares is None:
+        notes.add(("cluster", "spares"), "none", "failed hosts are replaced at once and free of charge")
+    if scenario.recovery.repair is None and _needs_repair(scenario):
+        notes.add(("recovery", "repair"), "none", "how long failed hosts are gone is not known: spares are not counted")
     for name in ("checkpoint", "recovery"):
         notes.section(shapes[name], getattr(scenario, name), written[name], (name,))
+
+
+def _needs_repair(scenario: Scenario) -> bool:
+    """Return whether a cause takes hosts away for a time that nobody gives."""
+    return any(
+        cause.interrupts and cause.repair is None and cause.drains > 0 and cause.hosts != 0
+        for cause in scenario.failures.causes
+        if cause.hosts or cause.unit not in ("job", "link")
+    )
 
 
 def _link(scenario: Scenario, written: Any, notes: _Notes) -> None:

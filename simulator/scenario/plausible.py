@@ -7,13 +7,17 @@ sequences, prices are per GPU: the mix-ups that are common in data sheets and sp
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from simulator.reliability.failures.base import Cause
+from simulator.reliability.fleet import Planned
 from simulator.scenario import plausible_hardware
 from simulator.scenario.scenario import Scenario
 
 LARGEST_STEP = 5e8
 """Tokens; the largest published batches are below 1e8."""
+SMALL = 1 / 20
+"""Of the GPUs of a preset's fleet: a cluster below that runs other jobs than the one it was counted on."""
 
 
 def warnings(scenario: Scenario) -> Iterator[str]:
@@ -24,6 +28,7 @@ def warnings(scenario: Scenario) -> Iterator[str]:
     yield from plausible_hardware.of_prices(scenario.prices, host.gpus)
     yield from _batch(scenario)
     yield from _save(scenario)
+    yield from _job_causes(scenario)
     for cause in scenario.failures.causes:
         yield from _cause(cause, scenario)
 
@@ -45,6 +50,26 @@ def _save(scenario: Scenario) -> Iterator[str]:
     saves, free = scenario.checkpoint, scenario.checkpoint.stall is None and scenario.checkpoint.bytes is None
     if scenario.model is None and scenario.failures.causes and saves.saves and free and not saves.tiers:
         yield "checkpoint: a save costs nothing, for without a model its size is not known; give `stall` or `bytes`"
+
+
+def _job_causes(scenario: Scenario) -> Iterator[str]:
+    """A job of a few hosts is not stopped by software as often as the one of thousands that a preset counted."""
+    failures, cluster = scenario.failures, scenario.cluster
+    if failures.preset is None or failures.size is None or scenario.gpus >= SMALL * failures.size:
+        return
+    units = {"gpu": scenario.gpus, "host": cluster.hosts, "nic": cluster.hosts * cluster.host.nics, "job": 1}
+    if any(cause.interrupts and cause.unit not in units for cause in failures.causes):
+        return
+    of_jobs = replace(failures, causes=tuple(cause for cause in failures.causes if cause.unit == "job")).rate(units)
+    share = of_jobs / rate if (rate := failures.rate(units)) > 0 else 0.0
+    if share > 0.5:
+        stops = " and planned stops" if isinstance(failures.planned, Planned) else ""
+        yield (
+            f"failures: {100 * share:.3g}% of interruptions are causes of the job as a whole, which preset "
+            f"{failures.preset} counts on {failures.size:,} GPUs; with {scenario.gpus:,} GPUs they{stops} strike as often. "
+            "`size_exponent` does not change them; write `causes` of your own, or take another preset, "
+            "such as rsc_all_causes, which is of jobs of 8 to 1,024 GPUs"
+        )
 
 
 def _cause(cause: Cause, scenario: Scenario) -> Iterator[str]:

@@ -47,7 +47,7 @@ def test_a_save_of_no_size_gets_a_warning():
     measured = {
         "cluster": {"host": "hgx-h100", "hosts": "4"},
         "training": {"steps": "10", "step_time": "9s"},
-        "failures": "llama3",
+        "failures": "opt-175b",
     }
     assert any("a save costs nothing" in text for text in from_dict(measured).warnings)
     assert not from_dict(measured | {"checkpoint": {"stall": "5s"}}).warnings
@@ -61,4 +61,18 @@ def test_nothing_in_the_catalog_gets_one(minimal, name):
 
 
 def test_an_ordinary_scenario_gets_none(minimal):
-    assert from_dict(minimal | {"failures": "llama3"}).warnings == ()
+    assert from_dict(minimal | {"failures": "opt-175b"}).warnings == ()
+
+
+def test_causes_of_a_job_of_thousands_are_doubted_on_one_host(minimal):
+    """63 of 419 are the job's on 16,384 GPUs; on 8 the other 356 become 356 / 2048 = 0.17, and 63 / 63.17 are 99.7%."""
+    minimal |= {"cluster": {"host": "hgx-h100", "hosts": 1}, "failures": "llama3"}
+    (warning,) = from_dict(minimal).warnings
+    assert warning.startswith("failures: 99.7% of interruptions are causes of the job as a whole, which preset llama3")
+    assert "counts on 16,384 GPUs; with 8 GPUs they and planned stops strike as often" in warning
+
+
+@pytest.mark.parametrize(("hosts", "preset"), [(1, "opt-175b"), (128, "llama3")])
+def test_causes_that_shrink_with_the_cluster_are_not_doubted(minimal, hosts, preset):
+    minimal["training"]["global_batch"] = 1024
+    assert not from_dict(minimal | {"cluster": {"host": "hgx-h100", "hosts": hosts}, "failures": preset}).warnings

@@ -82,6 +82,21 @@ def test_what_is_given_is_not_assumed(minimal):
     assert {"runs", "checkpoint.kind", "recovery.kind", "parallelism.pipeline"} <= told.keys()
 
 
+def test_hosts_that_are_replaced_at_once_are_an_assumption(minimal):
+    told = {one.key: one for one in from_dict(minimal | {"failures": "llama3"}).assumptions}
+    assert (told["cluster.spares"].value, told["recovery.repair"].value) == ("none", "none")
+    assert told["cluster.spares"].source == "failed hosts are replaced at once and free of charge"
+
+
+def test_spares_and_repair_are_not_assumed_where_they_are_given_or_mean_nothing(minimal):
+    minimal |= {"cluster": {"host": "hgx-h100", "hosts": 4, "spares": 1}}
+    given = assumed(from_dict(minimal | {"failures": "llama3", "recovery": {"repair": "1d"}}))
+    software = assumed(from_dict(minimal | {"failures": [{"unit": "job", "mtbf": "1d"}]}))
+    assert not {"cluster.spares", "recovery.repair"} & (
+        given.keys() | software.keys() | assumed(from_dict(minimal)).keys()
+    )
+
+
 def test_the_echo_assumes_nothing(minimal):
     told = assumed(from_dict(from_dict(minimal).resolved))
     assert set(told) <= {"parallelism.split", "failures", "cluster.topology.link_bandwidth"}
