@@ -60,7 +60,8 @@ class TransferResult:
     bandwidth_bytes_per_s: float
     """Of that share now."""
     hidden_at_bytes_per_s: float | None
-    """The bandwidth from which it costs the step less than 1%, latency apart; None where 64 times as much does not."""
+    """The bandwidth from which more saves less than 1% of the step; None where 64 times as much is not enough, or the
+    step is too large to be timed again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,7 @@ class StepResult:
     links: tuple[dict[str, Any], ...] = ()
     """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes, mean_bytes."""
     transfers: tuple[TransferResult, ...] = ()
-    """What each axis sends, and the bandwidth that would hide it; worked out by ``foretrain run``."""
+    """What each axis sends, and from what bandwidth on more is no use; worked out by ``foretrain run``."""
     hashed: dict[str, float] = field(default_factory=dict)
     """The step at P10, P50 and P90 of how flows collide on equal-cost links, where routing is static: p10_s, ..."""
 

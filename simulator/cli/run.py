@@ -43,8 +43,8 @@ def command(
     """Simulate a training run and say what it will do.
 
     Prints the verdict (does it fit?), the step with its parts, MFU and HFU, the
-    memory of the worst stage, how busy links are and what bandwidth would hide
-    each transfer, P10/P50/P90 of the days, goodput and where the
+    memory of the worst stage, how busy links are and from what bandwidth on
+    more is no use, P10/P50/P90 of the days, goodput and where the
     time went, GPU-hours, dollars and energy. Exits 1 when the answer is no.
 
     Examples:

@@ -1,7 +1,7 @@
-"""How fast links must be for what an axis sends to hide behind compute.
+"""How fast links must be for more bandwidth to be no use to what an axis sends.
 
-The step is timed again with the links of one axis faster or slower. Transfers are hidden at the bandwidth from which
-the step is within 1% of the one with endless bandwidth; latency is left either way.
+The step is timed again with the links of one axis faster or slower. Enough is the bandwidth from which the step is
+within 1% of the one with endless bandwidth: what is not beside compute is still exposed there, and so is latency.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGEST = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Hiding:
-    """What an axis sends, and what it would take to hide it."""
+    """What an axis sends, and from what bandwidth on more is no use."""
 
     part: str
     links: str
@@ -47,7 +47,7 @@ class Hiding:
     bandwidth: BytesPerSecond
     """Of that share now, shared with the groups that run at once."""
     hidden_at: BytesPerSecond | None = None
-    """None where 64 times the bandwidth does not hide it, or nobody tried."""
+    """None where 64 times the bandwidth is not enough, or nobody tried."""
 
 
 def hiding(assembly: Assembly) -> tuple[Hiding, ...]:

@@ -38,7 +38,7 @@ def told(base: Base) -> Result:
 
 @lru_cache(maxsize=16)
 def transfers(base: Base) -> tuple[TransferResult, ...]:
-    """Return what each axis sends, and the bandwidth that would hide it."""
+    """Return what each axis sends, and from what bandwidth on more is no use."""
     from simulator.studies import transfers as question
 
     return question.transfers(base.read(), whole(base))

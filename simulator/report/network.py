@@ -1,4 +1,4 @@
-"""The section on the network: how busy each class of links is, and what bandwidth would hide what is sent."""
+"""The section on the network: how busy each class of links is, and from what bandwidth on more is no use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from simulator.plots import network as picture
 from simulator.readable import duration, percent, prefixed, rate
 from simulator.report.section import Fact, Part, Section
 from simulator.results import Result, TransferResult
-
-SAME = 1.1
-"""Bandwidths closer than that are called the same."""
 
 
 def section(result: Result) -> Section | None:
@@ -55,7 +52,7 @@ def _means(links: tuple[dict[str, Any], ...], joined: Mapping[str, str]) -> Iter
 def _transfer(one: TransferResult, joined: Mapping[str, str]) -> Fact:
     exposed = f"{duration(one.exposed_s)} exposed" if one.exposed_s > 0 else "hidden"
     sent = f"{prefixed(one.bytes, 'B')} a GPU, {joined.get(one.links, one.links)}, at {rate(one.bandwidth_bytes_per_s)}"
-    return Fact(label=one.part, value=exposed, note=f"{sent}; {_hidden(one)}")
+    return Fact(label=one.part, value=exposed, note=f"{sent}; {_enough(one)}")
 
 
 def _hashed(step: dict[str, float]) -> Iterator[Fact]:
@@ -66,11 +63,9 @@ def _hashed(step: dict[str, float]) -> Iterator[Fact]:
         yield Fact(label="collisions", value=percent(worst / best - 1), note=f"{note}, {duration(median)} at P50")
 
 
-def _hidden(one: TransferResult) -> str:
-    """Return the bandwidth that would hide it."""
-    now, needed = one.bandwidth_bytes_per_s, one.hidden_at_bytes_per_s
+def _enough(one: TransferResult) -> str:
+    """Return the bandwidth from which more is no use; none may be found, or none was looked for."""
+    needed = one.hidden_at_bytes_per_s
     if needed is None:
-        return "no bandwidth hides it"
-    if needed > SAME * now:
-        return f"{rate(needed)} would hide it"
-    return f"{rate(needed)} would do, for more saves less than 1%"
+        return "no bandwidth is known from which more would save under 1% of the step"
+    return f"from {rate(needed)} on, more would save under 1% of the step"

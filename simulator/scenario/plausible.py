@@ -66,8 +66,8 @@ def _job_causes(scenario: Scenario) -> Iterator[str]:
         stops = " and planned stops" if isinstance(failures.planned, Planned) else ""
         yield (
             f"failures: {100 * share:.3g}% of interruptions are causes of the job as a whole, which preset "
-            f"{failures.preset} counts on {failures.size:,} GPUs; with {scenario.gpus:,} GPUs they{stops} strike as often. "
-            "`size_exponent` does not change them; write `causes` of your own, or take another preset, "
+            f"{failures.preset} counts on {failures.size:,} GPUs; with {scenario.gpus:,} GPUs they{stops} strike as "
+            "often. `size_exponent` does not change them; write `causes` of your own, or take another preset, "
             "such as rsc_all_causes, which is of jobs of 8 to 1,024 GPUs"
         )
 

@@ -1,4 +1,4 @@
-"""What links would have to be for transfers to hide: the question behind every faster network."""
+"""How fast links would have to be for more to be no use: the question behind every faster network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.scenario.scenario import Scenario
 
 
 def transfers(scenario: Scenario, result: Result) -> tuple[TransferResult, ...]:
-    """Return what each axis sends, and the bandwidth that would hide it; nothing for a measured step."""
+    """Return what each axis sends, and from what bandwidth on more is no use; nothing for a measured step."""
     if scenario.training.step_time is not None or scenario.model is None:
         return ()
     return tuple(

@@ -36,10 +36,12 @@ def show(base: Base, result: Result) -> None:
             "over": one.links,
             "exposed": duration(one.exposed_s),
             "a GPU has": rate(one.bandwidth_bytes_per_s),
-            "hidden from": rate(one.hidden_at_bytes_per_s) if one.hidden_at_bytes_per_s else "no bandwidth",
+            "enough from": rate(one.hidden_at_bytes_per_s) if one.hidden_at_bytes_per_s else "none known",
         }
         for one in answers.transfers(base)
     ]
     if sent:
-        st.caption("What each part sends, and the bandwidth of a GPU's share from which more saves less than 1%.")
+        st.caption(
+            "What each part sends, and the bandwidth of a GPU's share from which more would save under 1% of the step."
+        )
         st.table(sent, border="horizontal", hide_index=True)
