@@ -99,6 +99,7 @@ def summary(scenario: Scenario) -> str:
     if layout is None:
         return f"{scenario.gpus:,} GPUs ({hosts}), a measured step"
     axes = {"tensor": layout.tensor, "pipeline": layout.pipeline, "context": layout.context.size}
-    axes |= {"expert": layout.expert, "data": scenario.data}
+    axes |= {"data": scenario.data}
     used = " x ".join(f"{axis} {size}" for axis, size in axes.items() if size > 1) or "one GPU"
+    used += f" (expert {layout.expert} inside)" if layout.expert > 1 else ""
     return f"{scenario.model_name or 'a measured step'} on {scenario.gpus:,} GPUs ({hosts}), {used}"

@@ -14,12 +14,12 @@ def section(result: Result) -> Section | None:
     return Section(
         name="cost",
         title="Cost",
-        answer=f"{dollars(cost.dollars.p50)} (P10 {dollars(cost.dollars.p10)}, P90 {dollars(cost.dollars.p90)})",
+        answer=f"P50 {dollars(cost.dollars.p50)} (P10 {dollars(cost.dollars.p10)}, P90 {dollars(cost.dollars.p90)})",
         facts=(
             Fact(
                 label="GPU-hours",
                 value=prefixed(cost.gpu_hours.mean),
-                note=f"P10/P50/P90 {spread(cost.gpu_hours, prefixed)}",
+                note=f"the mean; P10/P50/P90 {spread(cost.gpu_hours, prefixed)}",
             ),
             Fact(label="dollars", value=dollars(cost.dollars.mean), note=_unit_price(result)),
             *_spares(result),
@@ -35,6 +35,7 @@ def _spares(result: Result) -> tuple[Fact, ...]:
 
 
 def _unit_price(result: Result) -> str:
-    """Return what a GPU-hour costs all in, which is what another offer is compared with."""
+    """Return that it is the mean, and what a GPU-hour costs all in, which is what another offer is compared with."""
     hours = result.cost.gpu_hours.mean
-    return f"{dollars(result.cost.dollars.mean / hours)} a GPU-hour, everything included" if hours > 0 else ""
+    each = f"; {dollars(result.cost.dollars.mean / hours)} a GPU-hour, everything included" if hours > 0 else ""
+    return f"the mean{each}"

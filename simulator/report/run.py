@@ -7,7 +7,7 @@ from typing import Any
 from simulator.plots import colours
 from simulator.readable import DAY, duration, duration_like, percent, prefixed, spread
 from simulator.report.section import Fact, Part, Section
-from simulator.results import RUN_PARTS, Result
+from simulator.results import RUN_PARTS, Result, RunResult
 from simulator.sums import added
 
 OURS = "goodput"
@@ -29,7 +29,7 @@ def section(result: Result) -> Section:
             name="run",
             title="Run",
             answer=f"never ends; {duration(run.ideal_s)} if nothing went wrong",
-            facts=_checkpoint(run.checkpoint),
+            facts=_checkpoint(run),
         )
     return Section(
         name="run",
@@ -50,7 +50,7 @@ def section(result: Result) -> Section:
             *_of_the_step(result),
             Fact(label="goodput", value=percent(run.goodput.mean), note=f"P10/P50/P90 {spread(run.goodput, percent)}"),
             *_definitions(run.goodput_definitions),
-            *_checkpoint(run.checkpoint),
+            *_checkpoint(run),
             *_spares(run.spares),
         ),
         pictures=("wall_clock", "finish_dates"),
@@ -104,17 +104,19 @@ def _definitions(definitions: dict[str, Any]) -> tuple[Fact, ...]:
     )
 
 
-def _checkpoint(checkpoint: dict[str, Any]) -> tuple[Fact, ...]:
+def _checkpoint(run: RunResult) -> tuple[Fact, ...]:
+    checkpoint = run.checkpoint
     interval = checkpoint.get("interval_s")
     if not interval or interval == float("inf"):
-        return (Fact(label="checkpoint", value="never"),)
-    stall, persist = duration(checkpoint.get("stall_s") or 0.0), duration(checkpoint.get("persist_s") or 0.0)
+        saved = run.parts_s.get("checkpoint", 0.0) > 0
+        return (Fact(label="checkpoint", value="only at the end" if saved else "never"),)
+    stall, persist = duration(checkpoint.get("stall_s") or 0.0), checkpoint.get("persist_s") or 0.0
     return (
         Fact(label="checkpoint every", value=duration(interval), note="of useful work"),
         Fact(
             label="checkpoint",
             value=prefixed(checkpoint.get("bytes") or 0.0, "B"),
-            note=f"stalls the run {stall}, on storage after {persist}",
+            note=f"stalls the run {stall}" + (f", on storage after {duration(persist)}" if persist > 0 else ""),
         ),
         *_best(checkpoint),
     )

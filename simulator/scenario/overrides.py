@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simulator.scenario import yaml_text
+from simulator.scenario import paths, yaml_text
 from simulator.scenario.document import DEEPEST, Place, Table, Word
 from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
-from simulator.scenario.shape import Kinds, Shape
+from simulator.scenario.shape import Kinds, Record, Shape
 from simulator.scenario.shorthand import expanded
 
 _PART = re.compile(r"[^.\[\]=]+")
@@ -30,6 +30,10 @@ def apply(override: str, document: Table, wanted: Shape, mistakes: Mistakes) -> 
         return
     if len(parts) > DEEPEST:
         mistakes.add_at(place, (), f"nested more than {DEEPEST} deep")
+        return
+    lost = len(parts) == 1 and isinstance(wanted, Record) and parts[0] not in wanted.fields
+    if lost and (meant := paths.hint(parts[0], wanted)):
+        mistakes.add_at(place, (), f"unknown key; {meant}")
         return
     before = len(mistakes)
     value = yaml_text.read(text, place, mistakes) if text.strip() else Word()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from simulator.validation.suites.base import Predictor, Row, Suite
 
 LARGEST_FILE = 200_000_000
 MOST_MISTAKES = 20
+MOST_NAMES = 12
+"""Families that a mistake lists."""
 SHIPPED = Path(__file__).parent / "data"
 
 
@@ -87,8 +90,19 @@ def lines(
         found += table.suite.lines(kept, predictor, workers)
     if not found:
         known = sorted({table.suite.family(row) for table in tables for row in table.rows})
-        raise ScenarioError(f"no row of family {', '.join(families)}; there are {', '.join(known)}")
+        raise ScenarioError(f"no row of family {', '.join(families)}; {_meant(families, known)}")
     return tuple(found)
+
+
+def _meant(asked: Sequence[str], known: Sequence[str]) -> str:
+    """Return the families that were probably meant, whatever their case, or else the first of those there are."""
+    folded = {name.lower(): name for name in known}
+    near = [folded[close] for name in asked for close in difflib.get_close_matches(name.lower(), folded, n=3)]
+    near = [folded[name.lower()] for name in asked if name.lower() in folded] or near
+    if near:
+        return f"did you mean {' or '.join(dict.fromkeys(near))}?"
+    more = f" and {len(known) - MOST_NAMES} more, which --json lists" if len(known) > MOST_NAMES else ""
+    return f"there are {', '.join(known[:MOST_NAMES])}{more}"
 
 
 def _open(path: Path) -> TextIO:

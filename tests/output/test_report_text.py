@@ -75,3 +75,30 @@ def test_table_puts_numbers_to_the_right_and_wraps_the_last_column() -> None:
     assert lines[0].startswith("name  count  says")
     assert lines[1].startswith("a         1  words")
     assert max(map(len, lines)) <= 80
+
+
+def _saving(result: Result, **checkpoint: float) -> str:
+    told = text.write(replace(result, run=replace(result.run, checkpoint=result.run.checkpoint | checkpoint)))
+    return " ".join(told.split())
+
+
+def test_a_run_that_saves_once_saves_at_the_end(result: Result) -> None:
+    assert "checkpoint only at the end" in _saving(result, interval_s=float("inf"))
+
+
+def test_a_run_without_time_for_saves_never_saves(result: Result) -> None:
+    parts = result.run.parts_s | {"checkpoint": 0.0}
+    unsaved = replace(result, run=replace(result.run, parts_s=parts))
+    assert "checkpoint never" in _saving(unsaved, interval_s=float("inf"))
+
+
+def test_a_save_that_blocks_is_on_storage_when_it_is_over(result: Result) -> None:
+    assert "on storage after 38.0 s" in _saving(result)
+    assert "on storage after" not in _saving(result, persist_s=0.0)
+
+
+def test_costs_say_whether_they_are_the_median_or_the_mean(result: Result) -> None:
+    told = " ".join(text.write(result).split())
+    assert "COST P50 $" in told
+    assert "the mean; P10/P50/P90" in told
+    assert "the mean; $" in told

@@ -96,3 +96,12 @@ def test_check_warns_on_stderr():
 
 def test_schema_is_json():
     assert json.loads(run("schema").stdout) == json_schema()
+
+
+def test_experts_lie_inside_the_other_axes():
+    """8 hosts of 8 on 2 stages are 32 data-parallel ranks, and 8 of them share the experts."""
+    made = run("new", "--model", "mixtral-8x7b", "--hosts", "8").stdout
+    layout = {"parallelism.tensor": 1, "parallelism.pipeline": 2, "parallelism.expert": 8}
+    changes = [word for key, value in layout.items() for word in ("--set", f"{key}={value}")]
+    first = run("check", "-", *changes, text=made).stdout.splitlines()[0]
+    assert first.endswith("64 GPUs (8 hgx-h100), pipeline 2 x data 32 (expert 8 inside)")

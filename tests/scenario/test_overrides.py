@@ -100,3 +100,19 @@ def test_a_mistake_names_the_override(minimal, override, message):
     with pytest.raises(ScenarioError) as caught:
         from_dict(minimal, overrides=[override])
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "meant"),
+    [
+        ("tensor=4", "did you mean `parallelism.tensor`?"),
+        ("hosts=4", "did you mean `cluster.hosts`?"),
+        ("nics=4", "did you mean `cluster.host.nics`?"),
+        ("paralelism.tensor=4", "did you mean `parallelism`?"),
+        ("nonsense=4", "one of version, name"),
+    ],
+)
+def test_a_key_without_its_section_is_found(minimal, override, meant):
+    with pytest.raises(ScenarioError, match="unknown key") as error:
+        from_dict(minimal, overrides=[override])
+    assert meant in str(error.value)

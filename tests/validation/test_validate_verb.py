@@ -65,6 +65,13 @@ def test_a_family_that_no_row_has_is_an_error(table: Path) -> None:
     assert "no row of family KOR; there are A100 SXM fp16, Abacus fp16, H100 SXM fp16" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["abacus FP16", "Abacus fp61"])
+def test_a_family_that_is_spelled_otherwise_is_found(table: Path, name: str) -> None:
+    done = validate(table, "--family", name)
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith(f"no row of family {name}; did you mean Abacus fp16?")
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_a_plot_is_written(table: Path, tmp_path: Path, suffix: str) -> None:
     assert validate(table, "--plot", tmp_path / f"errors.{suffix}").exit_code == 0
