@@ -22,6 +22,11 @@ Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Rows of the
 Sure = Annotated[bool, typer.Option("--sure", help="Only layouts that surely fit, none that are tight.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Do not simulate the best layout and its run.")]
 
+HEADS = {
+    "best": "The best layout that `foretrain layouts` found.",
+    "fastest": "The best layout that `foretrain layouts` found, which may run out of memory; best.yaml surely fits.",
+}
+
 
 def command(
     scenario: Scenario,
@@ -46,7 +51,8 @@ def command(
     schedule, microbatch, shard and recompute that divide; the scenario's
     `search` pins axes. What does not fit in memory is rejected with how far over
     it is; the rest is ranked, the best is simulated and explained against the
-    runner-up. `--out` also writes the best as a scenario, best.yaml.
+    runner-up. `--out` also writes the best as a scenario, best.yaml; where the
+    best is tight, that is the best that surely fits, beside fastest.yaml.
 
     Examples:
       foretrain layouts studies/next-gpu
@@ -112,12 +118,16 @@ def command(
                     result=result,
                     terms=terms,
                     console=terminal(),
+                    written=out is not None,
                 )
             )
         if plot is not None:
             canvas.save(lambda drawing: pareto.draw(rows, drawing), plot)
         if out is not None:
-            _fill(out, rows, known[id(order[0])].of(asked) if order else None)
+            chosen = {"best": ranking.sure(order)} if order else {}
+            if order and chosen["best"] is not order[0]:
+                chosen["fastest"] = order[0]
+            _fill(out, rows, {name: known[id(row)].of(asked) for name, row in chosen.items()})
     if not order:
         raise typer.Exit(1)
 
@@ -146,8 +156,8 @@ def _rank(row: Mapping[str, Any]) -> float:
     return row["rank"] or float("inf")
 
 
-def _fill(folder: Path, rows: list[dict[str, Any]], best_layout: Any) -> None:
-    """Write the table, the plot and the best layout as a scenario."""
+def _fill(folder: Path, rows: list[dict[str, Any]], chosen: Mapping[str, Any]) -> None:
+    """Write the table, the plot, and as scenarios the best layout that surely fits and a tight one that is better."""
     import yaml
 
     from simulator.cli._files import write
@@ -158,6 +168,6 @@ def _fill(folder: Path, rows: list[dict[str, Any]], best_layout: Any) -> None:
     write(folder / "rows.csv", machine.csv_text(sorted(rows, key=_rank)))
     for suffix in (".png", ".svg"):
         canvas.save(lambda drawing: pareto.draw(rows, drawing), folder / f"pareto{suffix}")
-    if best_layout is not None:
-        text = yaml.safe_dump(best.document(best_layout), sort_keys=False, allow_unicode=True, width=100)
-        write(folder / "best.yaml", f"# The best layout that `foretrain layouts` found.\n{text}")
+    for name, layout in chosen.items():
+        text = yaml.safe_dump(best.document(layout), sort_keys=False, allow_unicode=True, width=100)
+        write(folder / f"{name}.yaml", f"# {HEADS[name]}\n{text}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.plots import colours
 from simulator.readable import digits
 from simulator.studies.metrics import label, larger_is_better, scale
-from simulator.studies.sweep import feasible, names
+from simulator.studies.sweep import best, feasible, names
 from simulator.studies.vary import Axis
 
 if TYPE_CHECKING:
@@ -93,16 +93,21 @@ def _apart(rows: Rows, over: Axis, metric: str, drawing: Axes) -> None:
     size, _ = scale(metric, [row.get(metric) for row in feasible(list(rows))])
     place = dict(zip(over.values, over.numbers or (), strict=True))
     able = [row for row in feasible(list(rows)) if row.get(metric)]
-    best = (max if larger_is_better(metric) else min)((row[metric] for row in able), default=0.0)
+    top = best(able, metric)
     for row in able:
-        apart = row[metric] / best - 1
-        words = "best" if row[metric] == best else f"{apart:+.0%}" if abs(apart) >= 0.1 else f"{apart:+.1%}"
+        assert top is not None
+        apart = row[metric] / top[metric] - 1
+        words = "best" if _as_good(row, top, metric) else f"{apart:+.0%}" if abs(apart) >= 0.1 else f"{apart:+.1%}"
         where = (place[row[over.key]], row[metric] / size)
         paper = {"facecolor": colours.PAPER, "edgecolor": "none", "pad": 0.5}
         drawing.annotate(
             words, where, xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9, bbox=paper, zorder=4
         )
     drawing.margins(x=0.08, y=0.12)
+
+
+def _as_good(row: dict[str, Any], top: dict[str, Any] | None, metric: str) -> bool:
+    return top is not None and row[metric] == top[metric] and row["verdict"] == top["verdict"]
 
 
 def bars(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> Axes:
@@ -131,6 +136,7 @@ def heat_map(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> 
     down, across = varied
     able = [row for row in feasible(list(rows)) if row.get(metric) is not None]
     size, unit = scale(metric, [row[metric] for row in able])
+    top = best(able, metric)
     low, high = (pick((row[metric] for row in able), default=0.0) for pick in (min, max))
     for row in rows:
         y, x = down.values.index(row[down.key]), across.values.index(row[across.key])
@@ -141,7 +147,7 @@ def heat_map(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> 
         drawing.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor=colours.PAPER, linewidth=1.5))
         words = digits(row[metric] / size) if fits else (row["verdict"] or "never")
         drawing.text(x, y, words, ha="center", va="center", fontsize=9, color=colours.on(colour))
-        if fits and row[metric] == (high if larger_is_better(metric) else low):
+        if fits and _as_good(row, top, metric):
             drawing.add_patch(
                 Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=colours.VERMILLION, linewidth=2, zorder=3)
             )
@@ -163,10 +169,8 @@ def _axis(metric: str, unit: str) -> str:
 
 
 def _titled(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> Axes:
-    from simulator.studies.sweep import ranked
-
-    best = ranked(list(rows), metric)
-    if best and varied:
+    top = best(list(rows), metric)
+    if top is not None and varied:
         word = "Highest" if larger_is_better(metric) else "Lowest"
-        drawing.set_title(f"{word} {label(metric)}: {caption(best[0], varied, rows)}")
+        drawing.set_title(f"{word} {label(metric)}: {caption(top, varied, rows)}")
     return drawing

@@ -19,6 +19,7 @@ FIGURES = {"step time": "step", "days": "days", "dollars": "cost"}
 METRICS = (
     "step_time_s",
     "mfu",
+    "dropped_tokens",
     "tokens_per_s_per_gpu",
     "headroom_bytes",
     "p_fits",
@@ -123,6 +124,8 @@ def _figures(letters: Sequence[str], rows: Sequence[Mapping[str, Any]], console:
     measured = any(row.get("mfu") is None for row in rows)
     wanted = [metric for metric in METRICS if not (measured and metric.startswith("tokens"))]
     shown = [metric for metric in wanted if any(row.get(metric) is not None for row in rows)]
+    if not any(row.get("dropped_tokens") for row in rows):
+        shown = [metric for metric in shown if metric != "dropped_tokens"]
     lines = [[head(metric), *(text(metric, row.get(metric)) for row in rows)] for metric in shown]
     lines.insert(0, ["verdict", *(row["verdict"] or "" for row in rows)])
     return table.write(["", *letters], lines, console).rstrip("\n")

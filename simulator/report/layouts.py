@@ -12,7 +12,7 @@ from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.results import Result
 from simulator.studies.best import Term
-from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places
+from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places, sure
 from simulator.studies.space import SCHEDULES
 from simulator.sums import added
 from simulator.units import Seconds
@@ -31,6 +31,7 @@ AXES = (
     ("MB", "microbatch"),
 )
 ALWAYS = ("tensor", "pipeline", "data", "microbatch")
+FILES = "best.yaml is the one that surely fits, fastest.yaml the tight one."
 SHARDS = {"none": "none", "optimizer": "optim", "gradients": "grads", "parameters": "params"}
 
 
@@ -43,10 +44,13 @@ def write(
     result: Result | None,
     terms: Sequence[Term],
     console: Console | None = None,
+    written: bool = False,
 ) -> str:
-    """Return the study as text."""
+    """Return the study as text; with `written`, which of two best layouts is in which file."""
     order = ordered(rows, objective)
     blocks = [answer(rows, order)]
+    if written and sure(order) is not (order[0] if order else None):
+        blocks.append(FILES)
     if order:
         if result is not None:
             blocks.append(_run(order[0], result))
@@ -64,9 +68,9 @@ def answer(rows: Sequence[dict[str, Any]], order: Sequence[dict[str, Any]]) -> s
     lines = [f"Best: {_said(best)}"]
     if best["verdict"] == "tight":
         lines[0] += f"; tight, P(fits) {percent(best['p_fits'])}"
-        sure = next((row for row in order if row["verdict"] == "fits"), None)
-        if sure is not None:
-            lines.append(f"Best that surely fits: {_said(sure)}, {_slower(sure, best)}")
+        other = sure(order)
+        if other is not None and other is not best:
+            lines.append(f"Best that surely fits: {_said(other)}, {_slower(other, best)}")
     return "\n".join(textwrap.fill(line, 79, subsequent_indent="  ") for line in lines)
 
 

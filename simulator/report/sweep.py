@@ -6,12 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from simulator.readable import percent
 from simulator.report import table
 from simulator.report.columns import fitting
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import head, label, larger_is_better, text
-from simulator.studies.sweep import names, ranked
+from simulator.studies.sweep import best, names, ranked
 from simulator.studies.vary import Axis
+from simulator.workload.capacity import FEW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +33,9 @@ def write(
     heads = [*(["scenario"] if several else []), *short.values()]
     cells = [[*([row["scenario"]] if several else []), *(row[key] for key in short)] for row in rows[:MOST_ROWS]]
     words = [_word(row) for row in rows[:MOST_ROWS]]
-    last = [("", words)] if any(words) else []
+    last = [(head(name), [text(name, row.get(name)) for row in rows[:MOST_ROWS]]) for name in _risks(rows, shown[:1])]
+    last += [("", words)] if any(words) else []
+    shown = [metric for metric in shown if metric not in _risks(rows, shown[:1])]
     figures = [(head(metric), [text(metric, row.get(metric)) for row in rows[:MOST_ROWS]]) for metric in shown]
     for name, column in [*fitting(heads, cells, figures, last), *last]:
         heads.append(name)
@@ -48,13 +52,42 @@ def answer(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], shown: Sequence
     order = ranked(list(rows), metric)
     if not order:
         return f"None of {len(rows):,} points can be run."
-    best, worst = order[0], order[-1]
+    top, worst = best(rows, metric), order[-1]
+    assert top is not None
     word = "highest" if larger_is_better(metric) else "lowest"
-    said = f"{word} {label(metric)}: {text(metric, best[metric])} with {_named(best, axes, rows)}"
-    if worst[metric] != best[metric]:
+    said = f"{word} {label(metric)}: {text(metric, top[metric])} with {_named(top, axes, rows)}{_caveats(top)}"
+    if worst[metric] != top[metric]:
         said += f"; the {'lowest' if larger_is_better(metric) else 'highest'} is {text(metric, worst[metric])}"
     rest = len(rows) - len(order)
-    return f"{said[0].upper()}{said[1:]}." + (f" {rest:,} of {len(rows):,} points cannot be run." if rest else "")
+    said = f"{said[0].upper()}{said[1:]}."
+    if order[0][metric] != top[metric]:
+        risk = f"{text(metric, order[0][metric])} with {_named(order[0], axes, rows)}{_caveats(order[0])}"
+        said += f" {risk} may run out of memory."
+    return said + (f" {rest:,} of {len(rows):,} points cannot be run." if rest else "")
+
+
+def _risks(rows: Sequence[dict[str, Any]], asked: Sequence[str]) -> list[str]:
+    """Return the columns that say at which price a point is good, where any has one to pay."""
+    found = {
+        "p_fits": any(row["verdict"] == "tight" for row in rows),
+        "dropped_tokens": any(_drops(row) for row in rows),
+    }
+    return [name for name, there in found.items() if there and name not in asked]
+
+
+def _drops(row: dict[str, Any]) -> bool:
+    return (row.get("dropped_tokens") or 0.0) > FEW
+
+
+def _caveats(row: dict[str, Any]) -> str:
+    """Return in brackets what stands against a point.
+
+    >>> _caveats({"verdict": "tight", "p_fits": 0.28, "dropped_tokens": 0.25})
+    ' (tight, P(fits) 28.0%; drops 25.0% of its tokens)'
+    """
+    said = [f"tight, P(fits) {percent(row['p_fits'])}"] if row["verdict"] == "tight" else []
+    said += [f"drops {percent(row['dropped_tokens'])} of its tokens"] if _drops(row) else []
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _named(row: dict[str, Any], axes: Sequence[Axis], rows: Sequence[dict[str, Any]]) -> str:

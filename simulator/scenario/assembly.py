@@ -8,7 +8,18 @@ from dataclasses import fields as fields_of
 from functools import lru_cache
 from typing import Any
 
-from simulator.scenario import calibration, cluster, failures, limits, parallelism, plausible, prices, search, training
+from simulator.scenario import (
+    calibration,
+    cluster,
+    dropping,
+    failures,
+    limits,
+    parallelism,
+    plausible,
+    prices,
+    search,
+    training,
+)
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
@@ -81,6 +92,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
             *reading.warnings,
             *scenario.failures.warnings(),
             *plausible.warnings(scenario),
+            *dropping.warnings(scenario),
             *calibration.warnings(scenario),
         ),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),

@@ -24,6 +24,7 @@ COLUMNS = (
     "tflops_per_gpu_6n",
     "tflops_per_gpu_causal",
     "tflops_per_gpu_full",
+    "dropped_tokens",
     "step_compute_s",
     "step_recompute_s",
     "step_tensor_s",
@@ -90,6 +91,7 @@ def of_step(step: StepResult) -> dict[str, Any]:
         "tflops_per_gpu_6n": step.tflops_per_gpu_6n,
         "tflops_per_gpu_causal": step.tflops_per_gpu_causal,
         "tflops_per_gpu_full": step.tflops_per_gpu_full,
+        "dropped_tokens": step.dropped_tokens,
         **{f"step_{part}_s": seconds for part, seconds in step.parts_s.items()},
     }
 

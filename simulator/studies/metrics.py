@@ -33,6 +33,7 @@ HEADS = {
     "tokens_per_s_per_gpu": "tok/s/GPU",
     "mfu": "MFU",
     "hfu": "HFU",
+    "dropped_tokens": "dropped",
     "peak_bytes": "peak",
     "headroom_bytes": "headroom",
     "p_fits": "P(fits)",
@@ -84,6 +85,7 @@ def label(name: str) -> str:
         "dollars_p50": "cost (P50)",
         "dollars_mean": "mean cost",
         "goodput_mean": "mean goodput",
+        "dropped_tokens": "share of tokens dropped",
     }
     return words.get(name, head(name))
 
@@ -104,7 +106,7 @@ def text(name: str, value: Any) -> str:
 def _writer(name: str) -> Callable[[Any], str]:
     if name.startswith("dollars"):
         return readable.dollars
-    if name.startswith(("mfu", "hfu", "goodput", "p_fits")):
+    if name.startswith(("mfu", "hfu", "goodput", "p_fits", "dropped")):
         return readable.percent
     if name == "energy_j":
         return readable.energy

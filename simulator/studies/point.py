@@ -13,7 +13,7 @@ from simulator.errors import ForetrainError, ScenarioError
 from simulator.scenario import Scenario, read
 from simulator.studies import columns
 from simulator.studies.store import Row, key
-from simulator.studies.vary import Choice
+from simulator.studies.vary import Choice, blamed
 
 UNKNOWN = "unknown key;"
 """Words in messages about keys that do not exist, which no choice of values makes right."""
@@ -42,7 +42,10 @@ class Base:
 
     def read(self, changes: Sequence[str] = ()) -> Scenario:
         """Return the scenario with more changes."""
-        return read(self.source, overrides=(*self.changes, *changes), catalogs=self.catalogs)
+        try:
+            return read(self.source, overrides=(*self.changes, *changes), catalogs=self.catalogs)
+        except ScenarioError as error:
+            raise blamed(error, changes) from None
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ def ordered(rows: Sequence[Row], objective: str = "time") -> list[Row]:
     return sorted(able, key=lambda row: -row[column] if column == "mfu" else row[column])
 
 
+def sure(order: Sequence[Row]) -> Row | None:
+    """Return the first that surely fits; where none does, the first."""
+    return next((row for row in order if row["verdict"] == "fits"), order[0] if order else None)
+
+
 def folded(order: Sequence[Row]) -> list[tuple[Row, int]]:
     """Return the layouts that differ in time or memory, each with how many others do the same by other names."""
     found: list[tuple[Row, int]] = []

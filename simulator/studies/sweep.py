@@ -31,6 +31,12 @@ def ranked(rows: Sequence[Row], metric: str) -> list[Row]:
     return sorted(able, key=lambda row: -row[metric] if larger_is_better(metric) else row[metric])
 
 
+def best(rows: Sequence[Row], metric: str) -> Row | None:
+    """Return the best row that surely fits; where none does, the best that might."""
+    order = ranked(rows, metric)
+    return next((row for row in order if row["verdict"] != "tight"), order[0] if order else None)
+
+
 def names(axes: Sequence[Axis]) -> dict[str, str]:
     """Return a short name for each key: as few of its last words as tell it from the others.
 

@@ -28,6 +28,10 @@ _NUMBER = re.compile(
 )
 
 
+_OWNER = re.compile(r"(is a key of|unknown key of kind [\w-]+; it is one of) (?P<kind>[\w-]+)(;|$)")
+"""How a message names the one kind that has a key."""
+
+
 class Axis(NamedTuple):
     """A key and the values it takes, as texts."""
 
@@ -81,6 +85,8 @@ def axis(text: str) -> Axis:
     value = plain(value)
     if isinstance(value, dict) and {"from", "to", "steps"} >= value.keys() and {"from", "to"} <= value.keys():
         return Axis(key, _steps(key, **{f"{name}_": item for name, item in value.items()}))
+    if isinstance(value, str) and "," in value:
+        raise ScenarioError(f"--vary {key}: write a list, [{value[:80]}]")
     values = tuple(map(flow, value if isinstance(value, list) else [value]))
     if not values:
         raise ScenarioError(f"--vary {key}: an empty list leaves nothing to try")
@@ -99,6 +105,20 @@ def choices(axes: Sequence[Axis]) -> Iterator[Choice]:
         raise ScenarioError(f"--vary: {count:,} points; {MOST_POINTS:,} is the most that a study may have")
     for values in product(*(one.values for one in axes)):
         yield tuple(zip(keys, values, strict=True))
+
+
+def blamed(error: ScenarioError, changes: Sequence[str]) -> ScenarioError:
+    """Return a mistake in a varied key as one of ``--vary``, with the kind that would take the key."""
+    lines = []
+    for line in str(error).splitlines():
+        change = next((change for change in changes if f"--set {change[:60]}: " in line), None)
+        if change is not None:
+            line = line.replace(f"--set {change[:60]}: ", f"--vary {change[:60]}: ")
+            parent, _, _ = change.partition("=")[0].rpartition(".")
+            owner = _OWNER.search(line)
+            line += f"; add --set {parent}.kind={owner['kind']}" if owner and parent else ""
+        lines.append(line)
+    return ScenarioError("\n".join(lines))
 
 
 def flow(value: Any) -> str:

@@ -18,6 +18,9 @@ from math import ceil
 from simulator.units import Number, Share
 from simulator.workload.model import Experts
 
+FEW: Share = 0.01
+"""A share of dropped visits below which a run is as good as one that drops nothing."""
+
 
 def rows(experts: Experts, tokens: Number, capacity: Number | None) -> Number:
     """Return the rows that a rank with so many tokens sends to all experts; without a capacity one a visit."""

@@ -24,6 +24,16 @@ parallelism: {tensor: 4}
 training: {tokens: 1T, sequence_length: 8192, global_batch: 128, microbatch: 1}
 runs: 1
 """
+MIXTURE = """\
+version: 1
+name: experts on 16 hosts
+model: mixtral-8x7b
+cluster: {host: hgx-h100, hosts: 16}
+stack: megatron-core-2024
+parallelism: {tensor: 2, pipeline: 4, expert: 8}
+training: {tokens: 1T, sequence_length: 4096, global_batch: 256, microbatch: 1}
+runs: 1
+"""
 
 
 @pytest.fixture
@@ -37,4 +47,11 @@ def measured(tmp_path: Path) -> str:
 def dense(tmp_path: Path) -> str:
     path = tmp_path / "dense.yaml"
     path.write_text(DENSE)
+    return str(path)
+
+
+@pytest.fixture
+def mixture(tmp_path: Path) -> str:
+    path = tmp_path / "mixture.yaml"
+    path.write_text(MIXTURE)
     return str(path)

@@ -169,3 +169,9 @@ def test_wrong_input_exits_2(measured: str, arguments: tuple[str, ...]) -> None:
 def test_equal_scenarios_have_equal_figures(dense: str) -> None:
     found = json.loads(compare(dense, dense, "--json").stdout)
     assert [pair["ratio"] for pairs in found["ratios"].values() for pair in pairs] == [1.0, 1.0, 1.0]
+
+
+def test_dropped_tokens_stand_side_by_side_where_there_are_any(mixture: str) -> None:
+    lines = compare(mixture, "--with", "moe.capacity=0.5").stdout.splitlines()
+    assert ["dropped", "0%", "50.0%"] in [line.split() for line in lines]
+    assert "dropped" not in compare(mixture, "--with", "training.microbatch=2").stdout

@@ -66,6 +66,20 @@ def test_the_best_layout_is_a_scenario_that_is_as_fast(dense: str, tmp_path: Pat
     assert (tmp_path / "pareto.png").exists()
 
 
+def test_where_the_best_is_tight_the_one_that_surely_fits_is_written_beside_it(dense: str, tmp_path: Path) -> None:
+    pins = "search={tensor: [8], context: [1], microbatch: [2], recompute: [none], shard: [gradients], chunks: [1]}"
+    arguments = (dense, "--set", "model=llama-3.1-70b", "--set", pins, "--quick", "--out", tmp_path)
+    assert "best.yaml is the one that surely fits, fastest.yaml the tight one." in layouts(*arguments).stdout
+    best, fastest = (predict(read(tmp_path / f"{name}.yaml")) for name in ("best", "fastest"))
+    assert (best.memory.verdict, fastest.memory.verdict) == ("fits", "tight")
+    assert fastest.step_time_s < best.step_time_s
+
+
+def test_a_best_that_surely_fits_is_the_only_one_that_is_written(dense: str, tmp_path: Path) -> None:
+    assert "fastest.yaml" not in layouts(dense, *SEARCH, "--quick", "--out", tmp_path).stdout
+    assert not (tmp_path / "fastest.yaml").exists()
+
+
 def test_a_torn_study_goes_on_with_the_same_bytes(dense: str, tmp_path: Path) -> None:
     first = layouts(dense, *SEARCH, "--quick", "--csv", "--out", tmp_path)
     stored = tmp_path / "rows.jsonl"

@@ -164,3 +164,11 @@ def test_it_says_what_theory_says_of_the_interval(failing: str) -> None:
 def test_kinds_of_a_policy_can_be_varied_over_one_that_has_keys_of_its_own(failing: str) -> None:
     found = rows(failing, "--vary", "checkpoint.kind=[fixed, young, optimal]")
     assert [row["reason"] for row in found] == [None, None, None]
+
+
+@pytest.mark.parametrize("kind", ["young-daly", "none"])
+def test_an_interval_of_a_kind_without_one_is_a_mistake_of_vary(failing: str, kind: str) -> None:
+    done = stress(failing, GRID, "--set", f"checkpoint={kind}")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("--vary checkpoint.interval=500s: ")
+    assert done.stderr.rstrip().endswith("add --set checkpoint.kind=fixed")

@@ -56,6 +56,7 @@ def test_a_study_without_a_point_that_can_be_run_says_no(dense: str) -> None:
         (),
         ("--vary", "parallelism.tensr=[1, 2]"),
         ("--vary", "parallelism.tensor"),
+        ("--vary", "parallelism.tensor=2,4,8"),
         ("--vary", "parallelism.tensor=[1]", "--metric", "speed-of-light"),
         ("--vary", "parallelism.tensor=[1]", "--plot", "picture.bmp"),
         ("--vary", "parallelism.tensor=[1]", "--dask", "tcp://127.0.0.1:1"),
@@ -131,3 +132,37 @@ def test_a_file_of_something_else_is_left_alone(measured: str, tmp_path: Path) -
     (tmp_path / "rows.jsonl").write_text("my notes\nmore notes\n")
     assert sweep(measured, PRICES, "--jobs", "1", "--out", tmp_path).exit_code == 2
     assert (tmp_path / "rows.jsonl").read_text() == "my notes\nmore notes\n"
+
+
+def test_the_best_surely_fits_and_a_tight_one_that_is_better_is_a_risk(dense: str) -> None:
+    done = sweep(dense, "--vary", "parallelism.tensor=[2, 4]", "--set", "training.microbatch=2", "--jobs", "1")
+    said = " ".join(done.stdout.partition("\n\n")[0].split())
+    assert said.partition(" with ")[2].startswith("tensor 4. ")
+    assert "with tensor 2 (tight, P(fits) " in said
+    assert said.endswith("may run out of memory.")
+    assert "P(fits)" in done.stdout.splitlines()[-3]
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_where_nothing_surely_fits_the_best_is_told_as_tight(dense: str) -> None:
+    done = sweep(dense, "--vary", "parallelism.tensor=[2]", "--set", "training.microbatch=2", "--jobs", "1", "--quick")
+    assert " with tensor 2 (tight, P(fits) " in " ".join(done.stdout.split())
+
+
+def test_dropped_tokens_stand_beside_the_best_and_in_the_table(mixture: str) -> None:
+    arguments = (mixture, "--vary", "moe.capacity=[0.75, 1]", "--metric", "mfu", "--jobs", "1")
+    done = sweep(*arguments)
+    assert " with capacity 0.75 (drops 25.0% of its tokens)" in " ".join(done.stdout.split())
+    table = done.stdout.splitlines()[-3:]
+    assert [line.split()[-1] for line in table] == ["dropped", "25.0%", "0%"]
+    assert [float(row["dropped_tokens"]) for row in rows(sweep(*arguments, "--csv").stdout)] == [0.25, 0.0]
+
+
+def test_tables_in_which_nothing_is_dropped_do_not_say_so(mixture: str) -> None:
+    assert "dropped" not in sweep(mixture, "--vary", "moe.capacity=[1, 1.25]", "--quick", "--jobs", "1").stdout
+
+
+def test_a_key_of_another_kind_is_a_mistake_of_vary_with_the_kind_to_set(measured: str) -> None:
+    done = sweep(measured, "--vary", "checkpoint.interval=[5min]", "--jobs", "1")
+    assert "--vary checkpoint.interval=5min: " in done.stdout
+    assert "add --set checkpoint.kind=fixed" in " ".join(done.stdout.split())

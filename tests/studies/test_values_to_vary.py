@@ -25,6 +25,11 @@ def test_a_single_value_is_a_list_of_one() -> None:
     assert axis("a=8").values == ("8",)
 
 
+def test_values_with_commas_and_no_brackets_are_no_single_value() -> None:
+    with pytest.raises(ScenarioError, match=r"^--vary parallelism.tensor: write a list, \[2,4,8\]$"):
+        axis("parallelism.tensor=2,4,8")
+
+
 def test_a_range_is_evenly_spaced_in_its_unit() -> None:
     assert axis("a={from: 1, to: 8, steps: 8}").values == tuple(map(str, range(1, 9)))
     assert axis("a={from: $1, to: $2, steps: 3}").values == ("$1", "$1.5", "$2")
