@@ -112,3 +112,10 @@ def test_a_drawing_is_the_same_bytes_every_time(tmp_path: Any) -> None:
         assert first.read_bytes() == second.read_bytes()
     with pytest.raises(ScenarioError, match="ends in"):
         canvas.save(draw, tmp_path / "x.bmp")
+
+
+def test_a_tight_point_that_is_better_is_not_called_the_best() -> None:
+    rows = [row(1.0, **{"a.x": "1", "verdict": "tight"}), row(2.0, **{"a.x": "2"}), row(3.0, **{"a.x": "16"})]
+    axes = what_if.draw(rows, [NUMBERS], "step_time_s", Figure().subplots())
+    assert axes.get_title() == "Lowest step time: x 2"
+    assert [text.get_text() for text in axes.texts] == ["-50%", "best", "+50%"]
