@@ -32,6 +32,7 @@ LAYERS = [
     "simulator.occupancy",
     "simulator.campaign",
     "simulator.simulation",
+    "simulator.host_memory",
     "simulator.readable",
     "simulator.studies",
     "simulator.validation",
