@@ -49,8 +49,8 @@ def page(*, leave_out: bool = True) -> str:
     """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
     shipped = summary(files.lines(tables, Predict(), workers=processors()))
-    others = [(LEFT_OUT, left_out(tables)), (UNFITTED, unfitted(tables))] if leave_out else []
-    others.append((GENERATIONS, generations_left_out(tables)))
+    others = [(LEFT_OUT, left_out(tables))] if leave_out else []
+    others += [(UNFITTED, unfitted(tables)), (GENERATIONS, generations_left_out(tables))]
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
     proof = PROOF.read_text(encoding="utf-8")
     return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, _families(), _shared(), proof])
