@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from simulator.explorer.levers import Lever, levers
-from simulator.results import Advice, Result, TransferResult
+from simulator.results import Advice, Result, StepResult
 from simulator.studies.point import Base
 
 
@@ -31,17 +31,15 @@ def better(base: Base) -> tuple[tuple[Lever, ...], tuple[Advice, ...]]:
 
 def told(base: Base) -> Result:
     """Return all that ``foretrain run`` says."""
-    from simulator.studies.transfers import network_answers
-
-    return replace(network_answers(base.read(), whole(base)), advice=better(base)[1])
+    return replace(whole(base), step=step(base), advice=better(base)[1])
 
 
 @lru_cache(maxsize=16)
-def transfers(base: Base) -> tuple[TransferResult, ...]:
-    """Return what each axis sends, and from what bandwidth on more is no use."""
-    from simulator.studies import transfers as question
+def step(base: Base) -> StepResult:
+    """Return the step with what is asked of its network."""
+    from simulator.studies.transfers import network_answers
 
-    return question.transfers(base.read(), whole(base))
+    return network_answers(base.read(), whole(base)).step
 
 
 def picture(name: str, base: Base, *, result: Result | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from simulator.explorer import answers, drawn
+from simulator.explorer.waiting import wait
 from simulator.plots.network import mean
 from simulator.readable import duration, percent, prefixed, rate
 from simulator.results import Result
@@ -38,7 +39,7 @@ def show(base: Base, result: Result) -> None:
             "a GPU has": rate(one.bandwidth_bytes_per_s),
             "enough from": rate(one.hidden_at_bytes_per_s) if one.hidden_at_bytes_per_s else "none known",
         }
-        for one in answers.transfers(base)
+        for one in wait("timing faster links …", answers.step, base).transfers
     ]
     if sent:
         st.caption(

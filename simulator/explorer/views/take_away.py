@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from simulator import convert
 from simulator.errors import ForetrainError
 from simulator.explorer import answers, asked
 from simulator.explorer.desk import desk
+from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
 from simulator.report import record
 from simulator.results import Result
@@ -20,6 +23,7 @@ ORDER = 10
 
 def show(base: Base, result: Result) -> None:
     text = asked.as_yaml(base)
+    result = replace(result, step=wait("timing faster links …", answers.step, base))
     st.markdown("**The command that gives these numbers**")
     st.code(asked.command(base), language="bash", wrap_lines=True)
     if "\n" in base.source:
