@@ -40,6 +40,11 @@ class Durations:
         self._software = self.shared.rate("software", f"{stack.framework} {stack.year}", stack.framework)
         self._known: dict[Work, Seconds] = {}
 
+    def over(self, channels: Mapping[str, Channel]) -> Durations:
+        """Return the prices of the same machine with other channels."""
+        without, algorithm = self.without, self.algorithm
+        return Durations(self.gpu, self.stack, channels, algorithm, shared=self.shared, without=without)
+
     def seconds(self, work: Work) -> Seconds:
         """Return the time of `work` alone on the machine."""
         known = self._known.get(work)

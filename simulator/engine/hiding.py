@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 
 from simulator.engine import pipeline
@@ -103,10 +102,7 @@ def _seconds(assembly: Assembly, axes: Collection[str], factor: Number) -> Secon
 
 def with_channels(assembly: Assembly, channels: Mapping[str, Channel]) -> Assembly:
     """Return the assembly of the same step over other channels."""
-    durations = copy(assembly.durations)
-    durations.channels = channels
-    durations._known = {}
-    return Assembly(assembly.inputs, durations)
+    return Assembly(assembly.inputs, assembly.durations.over(channels))
 
 
 def faster(channel: Channel, factor: Number) -> Channel:
