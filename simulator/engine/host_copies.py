@@ -116,8 +116,7 @@ class HostCopies:
         stack, width = self.inputs.stack, self.width
         away, weights = self.offload.optimizer, self.offload.parameters
         gradients = self.seconds(away * count * width.gradients, 0.0)
-        extra = stack.extra_state if self.inputs.training.states.master != "none" else 0.0
-        touched = away * count * (width.gradients + 2 * (width.optimizer - extra) + self._weights())
+        touched = away * count * (width.gradients + 2 * (width.optimizer - width.extra_state) + self._weights())
         update = touched / (self.host.memory * stack.host_optimizer)
         # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
         up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights

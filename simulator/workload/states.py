@@ -33,6 +33,8 @@ class Widths(NamedTuple):
     compute: Bytes
     """Weights as layers use them."""
     extra_gradient: Bytes
+    extra_state: Bytes
+    """Of `optimizer`, what the stack adds to master weights and moments."""
 
 
 def widths(model: Model, stack: Stack, training: Training) -> Widths:
@@ -54,6 +56,7 @@ def widths(model: Model, stack: Stack, training: Training) -> Widths:
         optimizer=WIDTH[states.master] + moments(model, training.optimizer, WIDTH[states.moments]) + extra,
         compute=min(weights, compute),
         extra_gradient=stack.extra_gradient,
+        extra_state=extra,
     )
 
 
