@@ -123,5 +123,5 @@ def shared() -> Shared:
 
 @cache
 def unfitted() -> Shared:
-    """Return the constants at their priors, which no run had a part in."""
+    """Return the constants at their priors."""
     return Shared.of(constant.with_value(constant.prior) for constant in constants())
