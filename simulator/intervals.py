@@ -1,4 +1,4 @@
-"""How sure a step time is: 80% intervals from the errors of comparable published runs."""
+"""How sure a step time is: its distribution and 80% interval, from the errors of comparable published runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from simulator import catalog
 from simulator.scenario.scenario import Scenario
+from simulator.step_error import HIGH, LOW, SURE, StepError
 from simulator.units import Number
 
 ARCHITECTURES = {
@@ -30,8 +31,15 @@ def interval(scenario: Scenario) -> Interval:
     if scenario.training.step_time is not None or scenario.model is None:
         return Interval(1.0, 1.0, "measured")
     kind = comparable(scenario)
-    low, high = _classes()[kind]
-    return Interval(low, high, kind)
+    error = _classes()[kind]
+    return Interval(error.known(LOW), error.known(HIGH), kind)
+
+
+def step_error(scenario: Scenario) -> StepError:
+    """Return the distribution that the interval is cut from."""
+    if scenario.training.step_time is not None or scenario.model is None:
+        return SURE
+    return _classes()[comparable(scenario)]
 
 
 def comparable(scenario: Scenario) -> str:
@@ -46,6 +54,7 @@ def comparable(scenario: Scenario) -> str:
 
 
 @cache
-def _classes() -> dict[str, tuple[float, float]]:
-    classes = catalog.entry("calibration", "residuals")["classes"]
-    return {name: (float(entry["low"]), float(entry["high"])) for name, entry in classes.items()}
+def _classes() -> dict[str, StepError]:
+    entry = catalog.entry("calibration", "residuals")
+    probabilities = tuple(map(float, entry["probabilities"]))
+    return {name: StepError(probabilities, tuple(map(float, one["ratios"]))) for name, one in entry["classes"].items()}

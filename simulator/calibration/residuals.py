@@ -1,4 +1,4 @@
-"""The 80% intervals of step time, from the errors of families that had no part in the fit."""
+"""How far step times are off, from the errors of families that had no part in the fit."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ import numpy as np
 from simulator.calibration.runs import Predict
 from simulator.engine.inputs import Constant, Shared
 from simulator.intervals import comparable
+from simulator.step_error import PROBABILITIES
 from simulator.units import Number
 from simulator.validation.measured import MeasuredRun
 
-LOW, HIGH = 0.10, 0.90
 OTHER = "other"
 
 
-class Band(NamedTuple):
-    """The 10th and 90th percentile of measured over predicted, and the runs and families behind them."""
+class Errors(NamedTuple):
+    """Quantiles of measured over predicted at `PROBABILITIES`, and the runs and families behind them."""
 
-    low: Number
-    high: Number
+    ratios: tuple[Number, ...]
     runs: int
     families: int
 
 
-def bands(
+def errors(
     runs: Sequence[MeasuredRun], without: Mapping[str, tuple[Constant, ...]], predict: Predict
-) -> dict[str, Band]:
-    """Return the band of each class of runs.
+) -> dict[str, Errors]:
+    """Return the errors of each class of runs.
 
-    `without` are the constants of each family left out. Nothing comparable was ever measured for the class ``other``:
-    its interval is as wide as the widest on each side.
+    `without` are the constants of each family left out. Nothing comparable was ever measured for the class ``other``.
     """
     ratios: dict[str, list[float]] = {}
     families: dict[str, set[str]] = {}
@@ -41,24 +39,34 @@ def bands(
         ratios.setdefault(kind, []).append(run.seconds / predict(run.scenario, Shared.of(without[run.family])))
         families.setdefault(kind, set()).add(run.family)
     found = {
-        kind: Band(float(np.quantile(values, LOW)), float(np.quantile(values, HIGH)), len(values), len(families[kind]))
+        kind: Errors(tuple(map(float, np.quantile(values, PROBABILITIES))), len(values), len(families[kind]))
         for kind, values in ratios.items()
         if kind != OTHER
     }
-    lowest, highest = min(band.low for band in found.values()), max(band.high for band in found.values())
-    return found | {OTHER: Band(lowest, highest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
+    widest = _widest([one.ratios for one in found.values()])
+    return found | {OTHER: Errors(widest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
 
 
-def text(found: Mapping[str, Band]) -> str:
+def _widest(classes: Sequence[tuple[Number, ...]]) -> tuple[Number, ...]:
+    """Return the lowest of each quantile below the median, the highest above it, and the median of the medians."""
+    return tuple(
+        min(ratios) if probability < 0.5 else max(ratios) if probability > 0.5 else float(np.median(ratios))
+        for probability, ratios in zip(PROBABILITIES, zip(*classes, strict=True), strict=True)
+    )
+
+
+def text(found: Mapping[str, Errors]) -> str:
     """Return `calibration/residuals.yaml`."""
     lines = [
-        "# 80% intervals of measured over predicted step time, by class of run: 10th and 90th percentile of the errors",
-        "# of families left out of the fit of the shared constants. `other` is what was never measured.",
+        "# Quantiles of measured over predicted step time, by class of run, of families left out of the fit of the",
+        "# shared constants. Those of 10% and 90% are the 80% interval. `other` is what was never measured.",
         "# Written by `foretrain calibrate --runs`.",
+        f"probabilities: [{', '.join(f'{probability:.2f}' for probability in PROBABILITIES)}]",
         "classes:",
         *(
-            f"  {kind}: {{low: {band.low:.3f}, high: {band.high:.3f}, runs: {band.runs}, families: {band.families}}}"
-            for kind, band in sorted(found.items())
+            f"  {kind}: {{ratios: [{', '.join(f'{ratio:.3f}' for ratio in one.ratios)}], runs: {one.runs},"
+            f" families: {one.families}}}"
+            for kind, one in sorted(found.items())
         ),
         'source: "published step times of `foretrain validate`, docs/validation.md"',
     ]

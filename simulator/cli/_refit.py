@@ -16,7 +16,7 @@ MOST_ERRORS = 150
 
 
 def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
-    """Refit the constants that all runs share, and the intervals of families left out; show both, and write them."""
+    """Refit the constants that all runs share, and the errors of families left out; show both, and write them."""
     from simulator import catalog
     from simulator.calibration import residuals
     from simulator.calibration.runs import left_out, refit, rewritten
@@ -34,7 +34,7 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
             raise ScenarioError("no run whose step time counts in the tables given")
         fitted = refit(found, constants(), predict_step)
         more = list(measured(read, Predict(), most=MOST_ERRORS))
-        bands = residuals.bands(more, left_out(found, fitted, predict_step), predict_step)
+        errors = residuals.errors(more, left_out(found, fitted, predict_step), predict_step)
     before = {constant.name: constant.value for constant in constants()}
     if as_json:
         show(json_text({one.name: {"before": before[one.name], "after": one.value} for one in fitted}))
@@ -45,4 +45,4 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
     if out is not None:
         shipped = Path(catalog.__file__).parent / "calibration" / "shared.yaml"
         write(out / "shared.yaml", rewritten(shipped.read_text(encoding="utf-8"), fitted))
-        write(out / "residuals.yaml", residuals.text(bands))
+        write(out / "residuals.yaml", residuals.text(errors))
