@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 
 from simulator.cost import distribution
 from simulator.engine.faults import StepFactor
@@ -15,10 +15,12 @@ from simulator.reliability.advice import interval_advice
 from simulator.reliability.checkpointing import cost as saving
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.reliability.checkpointing.tier import Tier
+from simulator.reliability.fleet import Planned
 from simulator.reliability.goodput import definitions
 from simulator.results import RunResult
 from simulator.scenario.scenario import Scenario
 from simulator.sums import added
+from simulator.targets import Stretch
 from simulator.units import Bytes, Number, Seconds, Share
 from simulator.workload import states
 
@@ -133,6 +135,18 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
         progress=all(outcome.progress for outcome in outcomes),
         samples=tuple(walls),
     )
+
+
+def stretches(run: RunInput, outcomes: Sequence[Outcome]) -> tuple[Stretch, ...]:
+    """Return of each run what grows with the time of a step: all but evaluations and stops that are announced."""
+    if not all(outcome.progress for outcome in outcomes):
+        return (Stretch(inf),)
+    announced = not isinstance(run.failures.planned, Planned)
+    fixed = [
+        outcome.parts.get("other", 0.0) + (outcome.parts.get("planned", 0.0) if announced else 0.0)
+        for outcome in outcomes
+    ]
+    return tuple(Stretch(one.wall_clock - still, still) for one, still in zip(outcomes, fixed, strict=True))
 
 
 def _spares(run: RunInput, outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:

@@ -1,30 +1,9 @@
-"""What a scenario asks of its result: targets that may be missed, and published figures that it must meet."""
+"""What a scenario expects of its result: published figures that it must meet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from simulator.scenario.targets import Targets
-from simulator.units import Dollars, Number, Seconds, Share
-
-
-def missed(targets: Targets, wall_clocks: Sequence[Seconds], dollars_per_second: Number) -> dict[str, float | None]:
-    """Return the targets and the share of the simulated runs that misses each."""
-
-    def share(limit: Seconds | None) -> Share | None:
-        return None if limit is None else sum(wall > limit for wall in wall_clocks) / len(wall_clocks)
-
-    budget: Dollars | None = targets.budget
-    if targets.deadline is None and budget is None:
-        return {}
-    affordable = None if budget is None else budget / dollars_per_second if dollars_per_second else float("inf")
-    return {
-        "deadline_s": targets.deadline,
-        "p_late": share(targets.deadline),
-        "budget_dollars": budget,
-        "p_over_budget": share(affordable),
-    }
 
 
 def expected(wanted: Mapping[str, Mapping[str, float]], result: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:

@@ -181,7 +181,8 @@ class Result:
     run: RunResult
     cost: CostResult
     targets: dict[str, float | None] = field(default_factory=dict)
-    """deadline_s and budget_dollars as given, p_late and p_over_budget: the probability of missing them."""
+    """deadline_s and budget_dollars as given; p_late and p_over_budget, the probability of missing them; the same with
+    ``_by_failures``, as if the step took exactly what is predicted."""
     expected: tuple[dict[str, Any], ...] = ()
     """What the scenario expects: key, wanted, found, met."""
     not_modelled: tuple[str, ...] = ()

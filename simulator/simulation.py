@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from simulator.accounts import memory_result, model_size, step_result
-from simulator.campaign import run_input, run_result
+from simulator.campaign import run_input, run_result, stretches
 from simulator.cost import cost
 from simulator.engine import pipeline, run, step
 from simulator.engine.assembly import assembly, network_of
@@ -15,15 +15,17 @@ from simulator.engine.faults import StepFactor
 from simulator.engine.inputs import Shared, shared
 from simulator.engine.straggler import straggling
 from simulator.errors import ForetrainError, ScenarioError
-from simulator.expectations import expected, missed
-from simulator.intervals import interval
+from simulator.expectations import expected
+from simulator.intervals import interval, step_error
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
 from simulator.occupancy import occupancy
 from simulator.results import Assumption, Result, RunResult
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
+from simulator.step_error import SURE
 from simulator.sums import added
+from simulator.targets import missed
 from simulator.units import Joules, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
@@ -108,7 +110,12 @@ def simulate(scenario: Scenario) -> Result:
         memory=memory_result(held) if held else None,
         run=happened,
         cost=bill,
-        targets=missed(scenario.targets, happened.samples, bill.dollars.mean / happened.wall_clock_s.mean),
+        targets=missed(
+            scenario.targets,
+            stretches(whole, outcomes),
+            step_error(scenario) if scenario.training.duration is None else SURE,
+            bill.dollars.mean / happened.wall_clock_s.mean,
+        ),
         not_modelled=NOT_MODELLED,
         spans=played.spans if played else (),
         occupancy=occupancy(scenario, played.spans) if played else (),

@@ -26,6 +26,8 @@ LAYERS = [
     "simulator.results",
     "simulator.cost",
     "simulator.expectations",
+    "simulator.step_error",
+    "simulator.targets",
     "simulator.utilisation",
     "simulator.intervals",
     "simulator.accounts",

@@ -60,7 +60,7 @@ def section(result: Result) -> Section:
 def _of_the_step(result: Result) -> tuple[Fact, ...]:
     """Days and dollars stretch with the step, whose range their percentiles do not hold."""
     step = result.step
-    if step is None or step.time_low_s == step.time_high_s:
+    if not follows_the_step(result):
         return ()
     low, high = (bound / step.time_s - 1 for bound in (step.time_low_s, step.time_high_s))
     return (
@@ -70,6 +70,12 @@ def _of_the_step(result: Result) -> tuple[Fact, ...]:
             note="on days and dollars, beside P10 and P90, which are the luck of failures",
         ),
     )
+
+
+def follows_the_step(result: Result) -> bool:
+    """Return whether the run takes longer if the step does, and the step is a prediction."""
+    fixed = result.scenario.get("training", {}).get("duration") is not None
+    return not fixed and result.step.time_low_s != result.step.time_high_s
 
 
 def interruptions(result: Result) -> Section | None:

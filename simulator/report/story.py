@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simulator import readable
-from simulator.report import cost, memory, network, run, step
+from simulator.report import cost, memory, network, run, step, targets
 from simulator.report.section import Fact, Section
 from simulator.results import Result
 
@@ -20,36 +19,12 @@ def sections(result: Result) -> tuple[Section, ...]:
         run.section(result),
         run.interruptions(result),
         cost.section(result),
-        _targets(result),
+        targets.section(result),
         _expected(result),
         _assumptions(result),
         _limits(result),
     )
     return tuple(section for section in told if section is not None)
-
-
-def _targets(result: Result) -> Section | None:
-    """How likely the run misses its deadline or its budget."""
-    targets, facts = result.targets, []
-    if targets.get("deadline_s") is not None:
-        late = readable.chance(targets["p_late"] or 0.0)
-        facts.append(
-            Fact(
-                label="deadline",
-                value=readable.duration(targets["deadline_s"] or 0.0),
-                note=f"missed by {late} of runs, the error of the step aside",
-            )
-        )
-    if targets.get("budget_dollars") is not None:
-        over = readable.chance(targets["p_over_budget"] or 0.0)
-        facts.append(
-            Fact(
-                label="budget",
-                value=readable.dollars(targets["budget_dollars"] or 0.0),
-                note=f"exceeded by {over} of runs, the error of the step aside",
-            )
-        )
-    return Section(name="targets", title="Targets", facts=tuple(facts)) if facts else None
 
 
 def _expected(result: Result) -> Section | None:
