@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SLOWEST = 2.0
-"""Layouts that take so many times as long as the best are left out."""
+"""Layouts that take more than so many times as long as the best are left out, and counted below the axis."""
+MARKS = {"fits": "o", "tight": "^"}
 
 
 def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
@@ -23,19 +24,20 @@ def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
         drawing.set_title("No layout fits")
         return drawing
     best = order[0]["step_time_s"]
-    near = [row for row in order if row["step_time_s"] <= SLOWEST * best]
+    near = within(order)
     size, unit = scale("step_time_s", [row["step_time_s"] for row in near])
     drawing.axvspan(best / size, best * (1 + SAME) / size, color=colours.FAINT, label=f"within {SAME:.0%} of the best")
-    for verdict, name in (("tight", "tight"), ("fits", "fits")):
+    for verdict, mark in MARKS.items():
         ones = [row for row in near if row["verdict"] == verdict]
         drawing.scatter(
             [row["step_time_s"] / size for row in ones],
             [row["headroom_bytes"] / 2**30 for row in ones],
             s=14,
+            marker=mark,
             color=colours.VERDICT[verdict],
             alpha=0.55,
             linewidth=0,
-            label=f"{name} ({len(ones):,})",
+            label=f"{verdict} ({len(ones):,})",
         )
     edge = front(near, lambda row: row["step_time_s"], lambda row: -row["headroom_bytes"])
     drawing.plot(
@@ -46,23 +48,35 @@ def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
         marker="o",
         markersize=3,
         drawstyle="steps-post",
-        label="Pareto front",
+        label="no other is faster with as much left",
     )
-    for row in edge[:1]:
-        drawing.annotate(
-            name_of(row),
-            (row["step_time_s"] / size, row["headroom_bytes"] / 2**30),
-            xytext=(16, -18),
-            textcoords="offset points",
-            fontsize=9,
-            weight="bold",
-            bbox={"facecolor": colours.PAPER, "edgecolor": "none", "pad": 1.5, "alpha": 0.85},
-        )
-    drawing.set_xlabel(f"step time ({unit})")
+    drawing.scatter(
+        [best / size],
+        [order[0]["headroom_bytes"] / 2**30],
+        s=90,
+        facecolor="none",
+        edgecolor=colours.VERMILLION,
+        linewidth=1.6,
+        zorder=3,
+        label="the best",
+    )
+    cut = len(order) - len(near)
+    slower = f"; {cut:,} more take over {SLOWEST:g} times as long" if cut else ""
+    drawing.set_xlabel(f"step time ({unit}){slower}")
     drawing.set_ylabel("memory headroom (GiB)")
-    drawing.legend(loc="lower right")
-    drawing.set_title(f"{len(order):,} of {len(rows):,} layouts fit; the best takes {best / size:.3g} {unit}")
+    drawing.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=5, borderpad=0, handletextpad=0.4, columnspacing=1.2
+    )
+    drawing.set_title(
+        f"{len(order):,} of {len(rows):,} layouts fit; the best, {name_of(order[0])}, takes {best / size:.3g} {unit}",
+        pad=30,
+    )
     return drawing
+
+
+def within(order: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the layouts that are drawn, of those in their order."""
+    return [row for row in order if row["step_time_s"] <= SLOWEST * order[0]["step_time_s"]]
 
 
 def name_of(row: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ import altair as alt
 
 from simulator.explorer.settings import words
 from simulator.plots import colours
-from simulator.plots.pareto import SLOWEST
 from simulator.readable import chance, duration, memory, percent
 from simulator.studies.metrics import scale
 from simulator.studies.ranking import folded, front
@@ -19,11 +18,8 @@ MOST = 1200
 """Points that are drawn, so that each can be read and clicked."""
 
 
-def points(order: Sequence[dict[str, Any]], own: str = "") -> list[dict[str, Any]]:
+def points(near: Sequence[dict[str, Any]], own: str = "") -> list[dict[str, Any]]:
     """Return the points of layouts in their order; those that do the same by other names are one."""
-    if not order:
-        return []
-    near = [row for row in order if row["step_time_s"] <= SLOWEST * order[0]["step_time_s"]]
     edge = {id(row) for row in front(near, lambda row: row["step_time_s"], lambda row: -row["headroom_bytes"])}
     size, _ = scale("step_time_s", [row["step_time_s"] for row in near])
     found = []
@@ -64,7 +60,11 @@ def chart(drawn: Sequence[dict[str, Any]], unit: str) -> Any:
         .mark_line(color=colours.INK, strokeWidth=1, interpolate="step-after")
         .encode(x=across, y=up)
     )
-    dots = base.mark_circle(opacity=0.75, size=60).encode(x=across, y=up, color=colour, tooltip=tips).add_params(pick)
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=["fits", "tight"], range=["circle", "triangle-up"]))
+    dots = base.mark_point(opacity=0.75, size=60, filled=True, strokeWidth=0).encode(
+        x=across, y=up, color=colour, shape=shape, tooltip=tips
+    )
+    dots = dots.add_params(pick)
     now = (
         base.transform_filter("datum.now")
         .mark_point(color=colours.VERMILLION, size=260, strokeWidth=2, filled=False)

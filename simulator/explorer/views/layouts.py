@@ -10,6 +10,7 @@ from simulator.explorer import asked, settings, state
 from simulator.explorer.charts import scatter
 from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
+from simulator.plots import pareto
 from simulator.readable import chance, duration, memory, percent
 from simulator.results import Result
 from simulator.scenario import Scenario
@@ -41,10 +42,16 @@ def show(base: Base, result: Result) -> None:
         st.warning(f"None of {len(rows):,} layouts fits.")
         return
     own = settings.words({**settings.of_scenario(scenario), "data": scenario.data})
-    drawn = scatter.points(order, own)
-    unit = scale("step_time_s", [row["step_time_s"] for row in order])[1]
+    near = pareto.within(order)
+    drawn = scatter.points(near, own)
+    unit = scale("step_time_s", [row["step_time_s"] for row in near])[1]
     st.markdown(f"**{len(order):,} of {len(rows):,} layouts fit.** A click on a point loads its layout.")
-    st.caption("The line joins those that none beats in time and memory; the ring is the layout now.")
+    slower = len(order) - len(near)
+    st.caption(
+        "The line joins those that none beats in time and memory; the ring is the layout now."
+        + (f" {slower:,} more take over {pareto.SLOWEST:g} times as long as the best." if slower else "")
+        + (f" The fastest {scatter.MOST:,} are drawn." if len(drawn) == scatter.MOST else "")
+    )
     st.altair_chart(
         scatter.chart(drawn, unit),
         key=f"layouts {hash(study)}",
