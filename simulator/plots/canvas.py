@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
 from simulator.plots.file import write
+from simulator.plots.fitting import fit
 from simulator.plots.gallery import style
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def save(draw: Callable[[Axes], object], path: Path, size: tuple[float, float] =
         matplotlib.rcParams["svg.hashsalt"] = path.stem
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        draw(figure.add_subplot())
+        axes = figure.add_subplot()
+        draw(axes)
+        fit(axes)
         dates = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
         write(figure, path, dates[path.suffix.lower()])

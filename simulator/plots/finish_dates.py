@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from simulator.plots import colours
 from simulator.readable import DAY, HOUR, digits
-from simulator.results import Result
+from simulator.results import Distribution, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (9.0, 3.6)
+SAME = 1e-9
+"""Relative difference below which runs are the same."""
 
 
 def applies(result: Result) -> bool:
@@ -25,12 +27,11 @@ def draw(result: Result, axes: Axes) -> Axes:
     wall = result.run.wall_clock_s
     scale, unit = (DAY, "days") if wall.p50 >= 2 * DAY else (HOUR, "hours")
     days = [sample / scale for sample in samples]
-    bins = _bins(days)
-    counts, edges, _ = axes.hist(days, bins=bins, color=colours.SKY, edgecolor=colours.PAPER, linewidth=0.8)
+    counts, edges, _ = axes.hist(days, bins=_bins(days), color=colours.SKY, edgecolor=colours.PAPER, linewidth=0.8)
     top = float(max(counts))
-    percentiles = ((f"P{n}", value / scale) for n, value in ((10, wall.p10), (50, wall.p50), (90, wall.p90)))
+    marks = _marks(wall, scale)
     label = {"facecolor": colours.PAPER, "edgecolor": "none", "pad": 1.0}
-    for (name, value), height in zip(percentiles, (1.06, 1.21, 1.36), strict=True):
+    for (name, value), height in zip(marks, (1.06, 1.21, 1.36), strict=False):
         axes.plot([value, value], [0, height * top], color=colours.INK, linewidth=1.2)
         axes.text(
             value,
@@ -47,12 +48,22 @@ def draw(result: Result, axes: Axes) -> Axes:
     axes.set_xlim(min(edges[0], wall.p10 / scale) - margin, max(edges[-1], wall.p90 / scale) + margin)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
+    axes.set_ylabel("share of the runs")
+    sure = "" if result.step.time_low_s == result.step.time_high_s else "; the step as predicted"
     axes.set_xlabel(
         f"{unit} from start to end ({digits(result.run.ideal_s / scale)} if nothing went wrong);"
-        f" {len(samples):,} simulated runs"
+        f" {len(samples):,} simulated runs{sure}"
     )
-    axes.set_title(f"Nine runs in ten end within {digits(wall.p90 / scale)} {unit}")
+    most = "Every run ends after" if len(marks) == 1 else "Nine runs in ten end within"
+    axes.set_title(f"{most} {digits(wall.p90 / scale)} {unit}")
     return axes
+
+
+def _marks(wall: Distribution, scale: float) -> list[tuple[str, float]]:
+    """Return the percentiles that are marked; one line where they are the same."""
+    if wall.p90 - wall.p10 <= SAME * wall.p90:
+        return [("P10 to P90", wall.p50 / scale)]
+    return [(f"P{n}", value / scale) for n, value in ((10, wall.p10), (50, wall.p50), (90, wall.p90))]
 
 
 def _finished(result: Result) -> tuple[float, ...]:
@@ -62,6 +73,6 @@ def _finished(result: Result) -> tuple[float, ...]:
 def _bins(days: list[float]) -> int | list[float]:
     """Return about the square root of their number, one bin where all are equal."""
     low, high = min(days), max(days)
-    if high - low <= 1e-9 * high:
+    if high - low <= SAME * high:
         return [0.995 * low, 1.005 * low]
     return min(max(int(len(days) ** 0.5 * 1.5), 5), 40)

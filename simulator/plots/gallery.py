@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from simulator.plots import colours
 from simulator.plots.file import write
+from simulator.plots.fitting import fit
 from simulator.results import Result
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def figure(name: str, result: Result) -> Figure:
     module = pictures()[name]
     drawing = Figure(figsize=module.SIZE, layout="constrained")
     FigureCanvasAgg(drawing)
-    module.draw(result, drawing.add_subplot())
+    fit(module.draw(result, drawing.add_subplot()))
     return drawing
 
 

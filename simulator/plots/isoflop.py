@@ -27,13 +27,16 @@ def draw(law: Law, choice: Choice, drawing: Axes) -> Axes:
         losses = [loss(law, Choice(size, flops / (FLOPS_PER_PARAMETER * size))) for size in sizes]
         colour = colours.BLUE if share == 1 else colours.tint(colours.BLUE, 0.15 + 0.14 * abs(place - 2))
         drawing.plot(sizes, losses, color=colour, linewidth=2 if share == 1 else 1.2)
-        drawing.plot([best.parameters], [loss(law, best)], "o", color=colour, markersize=4)
-        drawing.annotate(f"{flops:.0e} FLOPs", (sizes[-1], losses[-1]), fontsize=8, va="center")
+        label = "best for its budget" if share == BUDGETS[0] else None
+        drawing.plot([best.parameters], [loss(law, best)], "o", color=colour, markersize=4, label=label)
+        drawing.annotate(
+            budget(flops), (sizes[-1], losses[-1]), xytext=(5, 0), textcoords="offset points", fontsize=9, va="center"
+        )
     drawing.plot([choice.parameters], [loss(law, choice)], "D", color=colours.VERMILLION, markersize=7, label="plan")
     drawing.set_xscale("log")
     drawing.xaxis.set_major_formatter(lambda value, place: power(value))
     drawing.set_xlabel("parameters")
-    drawing.set_ylabel("loss")
+    drawing.set_ylabel(loss_axis(law))
     drawing.margins(x=0.12)
     drawing.legend()
     drawing.set_title(f"IsoFLOP curves, {law.title}")
@@ -45,6 +48,20 @@ def loss(law: Law, choice: Choice) -> float:
     value = law.loss(choice)
     assert value is not None, "only laws with a loss are drawn"
     return value
+
+
+def loss_axis(law: Law) -> str:
+    """Return what an axis of the loss is called."""
+    return f"loss ({law.loss_unit})" if law.loss_unit else "loss"
+
+
+def budget(flops: float) -> str:
+    """Return a budget as people write it.
+
+    >>> budget(1e24), budget(3.2e21)
+    ('1e24 FLOPs', '3.2e21 FLOPs')
+    """
+    return f"{flops:.2g} FLOPs".replace("e+", "e")
 
 
 def power(value: float) -> str:

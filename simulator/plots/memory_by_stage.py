@@ -53,13 +53,15 @@ def draw(result: Result, axes: Axes) -> Axes:
         fontsize=9,
     )
     worst = estimate.worst_stage
+    # The number goes into the bar where the line of what is usable passes just above it.
+    inside = 0 <= usable - bottom[worst] < 0.1 * usable
     axes.annotate(
         memory(estimate.peak_bytes).removesuffix(" GiB"),
         (worst, bottom[worst]),
-        xytext=(0, 3),
+        xytext=(0, -4 if inside else 3),
         textcoords="offset points",
         ha="center",
-        va="bottom",
+        va="top" if inside else "bottom",
         fontsize=9,
         weight="bold",
         bbox={"facecolor": colours.PAPER, "edgecolor": "none", "pad": 1.0},

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from simulator.plots import colours
 from simulator.readable import duration, memory
 from simulator.results import STAGE_PARTS, Level, Result
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (9.0, 3.6)
 GIB = 2.0**30
+EDGE = 0.03
+"""Share of the width within which a number would run over an edge."""
 MOVING = ("activations", "logits")
 """Parts that come and go; the others stay all step long."""
 
@@ -59,10 +61,12 @@ def draw(result: Result, axes: Axes) -> Axes:
     moment, top = peak(levels)
     axes.set_xlim(0, end * scale)
     axes.set_ylim(0, 1.15 * max(usable, *heights))
-    _mark(axes, moment * scale, (top + overhead) / GIB, memory(top + overhead), usable)
+    _mark(axes, moment / end, (top + overhead) / GIB, memory(top + overhead), usable)
     axes.set_xlabel(f"time in the step ({unit})")
     axes.set_ylabel("GiB on one GPU")
-    axes.set_title(f"Stage {stage} needs the most, {memory(top + overhead)}, {duration(moment)} into the step")
+    when = f"{duration(moment)} into the step" if moment > 0 else "as the step begins"
+    who = f"Stage {stage} needs the most" if len(estimate.stages) > 1 else "Memory is fullest"
+    axes.set_title(f"{who}, {memory(top + overhead)}, {when}")
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
@@ -92,16 +96,17 @@ def _bands(axes: Axes, parts: dict[str, float], end: float) -> float:
     return base
 
 
-def _mark(axes: Axes, moment: float, height: float, text: str, usable: float) -> None:
-    """Mark the peak; its number goes below where the line of what is usable passes above."""
+def _mark(axes: Axes, moment: Share, height: float, text: str, usable: float) -> None:
+    """Mark the peak; its number goes below where the line of what is usable passes above, and stays off the edges."""
     below = 0 <= usable - height < 0.1 * usable
-    axes.plot([moment], [height], marker="o", markersize=5, color=colours.INK, clip_on=False)
+    at = moment * axes.get_xlim()[1]
+    axes.plot([at], [height], marker="o", markersize=5, color=colours.INK, clip_on=False)
     axes.annotate(
         text.removesuffix(" GiB"),
-        (moment, height),
+        (at, height),
         xytext=(0, -7 if below else 4),
         textcoords="offset points",
-        ha="center",
+        ha="left" if moment < EDGE else "right" if moment > 1 - EDGE else "center",
         va="top" if below else "bottom",
         fontsize=9,
         weight="bold",

@@ -17,7 +17,15 @@ WIDTH = 10.0
 LOAD = (colours.PALE_GREY, colours.ORANGE, colours.VERMILLION)
 """Colours of links from idle over half busy to always busy."""
 SCALE_UP = "scale-up"
-ABOVE = {"nic": "switch", "leaf": "spine", "spine": "core", "local": "group", "global": "groups", "torus": "torus"}
+ABOVE = {
+    "nic": "switch",
+    "leaf": "spine",
+    "spine": "core",
+    "local": "group",
+    "global": "groups",
+    "torus": "torus",
+    "link": "router",
+}
 """What the links of a class lead to, going up."""
 WORDS = {
     SCALE_UP: "scale-up, inside a host",
@@ -26,6 +34,7 @@ WORDS = {
     "local": "router to router, in a group",
     "global": "group to group",
     "torus": "neighbour to neighbour",
+    "link": "router to router",
 }
 UNEVEN = 1.05
 """Peak over mean load of a class from which the mean is told too."""

@@ -14,7 +14,7 @@ from simulator.tracks import place
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (9.0, 4.4)
+SIZE = (9.0, 4.6)
 NAME = re.compile(r"[FBIW](\d+)(?:\.(\d+))?")
 PHASES = {"F": "forward", "B": "backward", "I": "input-gradient", "W": "weight-gradient"}
 DRAWN = ("forward", "recompute", "backward", "input-gradient", "weight-gradient", "data", "optimizer")
@@ -25,8 +25,8 @@ FEWEST = 2
 """Rows that there is room for, so that one stage is not a wall."""
 DENSE = 600
 """Spans from which they are drawn as an image, without outlines and numbers."""
-LABELLED = 0.011
-"""Share of the width from which a span has room for its microbatch."""
+LABELLED = (0.003, 0.009)
+"""Share of the width that a span needs for its microbatch: beside its number, and for each digit."""
 
 
 def applies(result: Result) -> bool:
@@ -65,16 +65,17 @@ def draw(result: Result, axes: Axes) -> Axes:
     chunks = "; paler is every second chunk" if any(_chunk(span) for spans in rows.values() for span in spans) else ""
     beside = "; the strip below runs beside compute" if strip else ""
     alike = " of equal GPUs" if result.step and result.step.parts_s.get("straggler", 0.0) > 0 else ""
-    axes.set_xlabel(f"time in the step{alike} ({unit}), one pipeline; grey is the bubble{chunks}{beside}")
+    bubble = "; grey is the bubble" if result.step.parts_s.get("bubble", 0.0) > 0 else ""
+    axes.set_xlabel(f"time in the step{alike} ({unit}), one pipeline{bubble}{chunks}{beside}")
     axes.set_ylabel("pipeline stage")
-    axes.set_title(_title(result))
+    axes.set_title(_title(result), pad=28)
     axes.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
         ncols=len(bars),
         handlelength=1.0,
         columnspacing=1.2,
-        borderpad=0.1,
+        borderpad=0,
     )
     return axes
 
@@ -125,7 +126,7 @@ def _microbatches(axes: Axes, rows: dict[int, list[Span]], end: float, scale: fl
     for stage, spans in rows.items():
         for span in spans:
             name = NAME.match(span.name)
-            if name is None or span.duration < LABELLED * end:
+            if name is None or span.duration < (LABELLED[0] + LABELLED[1] * len(name[1])) * end:
                 continue
             axes.text(
                 (span.start + span.duration / 2) * scale,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.plots import colours, what_if
+from simulator.plots import colours, curves, what_if
+from simulator.plots.captions import series
 from simulator.studies.metrics import label, scale
 from simulator.studies.trial import CONDITIONS
 from simulator.studies.vary import Axis
@@ -25,9 +26,9 @@ def draw(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metric: str, draw
     policies = [axis for axis in numeric if not axis.key.startswith(CONDITIONS)]
     over = max(policies or numeric, key=lambda axis: len(axis.values), default=None)
     most = MOST_LINES if len(policies) == len(varied) else what_if.MOST_LINES
-    if over is None or len(what_if.series(rows, varied, over)) > most:
+    if over is None or len(series(rows, varied, over)) > most:
         return what_if.draw(rows, axes, metric, drawing)
-    what_if.lines(rows, varied, over, metric, drawing)
+    curves.draw(rows, varied, over, metric, drawing)
     place = dict(zip(over.values, over.numbers or (), strict=True))
     size, _ = scale(metric, [row.get(metric) for row in rows])
     best = [row for row in rows if row["best"] and row.get(metric) is not None]

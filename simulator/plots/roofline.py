@@ -30,12 +30,15 @@ def draw(measured: Roofline, sheet: tuple[float, float] | None, drawing: Axes) -
             linestyle="--",
             label="datasheet",
         )
-    for kind, colour, label in (("product", colours.GREEN, "matrix products"), ("sum", colours.ORANGE, "sums")):
+    for kind, colour, mark, label in (
+        ("product", colours.GREEN, "o", "matrix products"),
+        ("sum", colours.ORANGE, "s", "sums of vectors; above the roof, those in a cache"),
+    ):
         ones = [point for point in measured.points if point.kind == kind]
         drawing.plot(
             [point.intensity for point in ones],
             [point.rate / 1e9 for point in ones],
-            "o",
+            mark,
             color=colour,
             markersize=5,
             label=label,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.plots import colours
-from simulator.studies.metrics import label, scale, text
+from simulator.plots.captions import measure
+from simulator.studies.metrics import scale, text
 from simulator.studies.tornado import INPUTS, swings
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def draw(rows: Sequence[dict[str, Any]], metric: str, drawing: Axes) -> Axes:
             drawing.barh(place, (value - expected) / size, left=expected / size, height=0.6, color=colour, linewidth=0)
             side = "left" if value >= expected else "right"
             drawing.annotate(
-                f"x{times:g}",
+                f"×{times:g}",
                 (value / size, place),
                 xytext=(4 if side == "left" else -4, 0),
                 textcoords="offset points",
@@ -40,7 +41,7 @@ def draw(rows: Sequence[dict[str, Any]], metric: str, drawing: Axes) -> Axes:
     drawing.tick_params(axis="y", length=0)
     drawing.invert_yaxis()
     drawing.margins(x=0.12)
-    drawing.set_xlabel(f"{label(metric)} ({unit})" if unit else label(metric))
+    drawing.set_xlabel(measure(metric, unit))
     most = f"{found[0].name} moves it most" if found else "no input moves it"
     drawing.set_title(f"{text(metric, expected)} expected; {most}")
     return drawing

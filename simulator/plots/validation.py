@@ -1,36 +1,30 @@
-"""Predicted against measured, one colour a family, on logarithmic axes."""
+"""Predicted against measured, one colour and shape a family, on logarithmic axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
 from simulator.plots import colours
 from simulator.plots.file import write
 from simulator.plots.gallery import style
+from simulator.plots.marks import look
+from simulator.readable import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from simulator.validation.lines import Line
 
-SIZE = (7.6, 5.8)
+SIZE = (8.4, 6.2)
 FORMATS = (".png", ".svg", ".pdf")
 BAND = 0.2
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-HUES = (
-    colours.BLUE,
-    colours.ORANGE,
-    colours.GREEN,
-    colours.VERMILLION,
-    colours.PURPLE,
-    colours.SKY,
-    colours.YELLOW,
-    colours.DARK_GREY,
-)
 MOST_NAMED = 40
+COLUMN = 28
+"""Families that a column of the legend has room for."""
 
 
 def draw(rows: Sequence[Line], axes: Axes) -> Axes:
@@ -49,8 +43,8 @@ def draw(rows: Sequence[Line], axes: Axes) -> Axes:
             [measured for measured, _ in of_family],
             [predicted for _, predicted in of_family],
             linestyle="none",
-            marker=MARKS[index // len(HUES) % len(MARKS)],
-            color=HUES[index % len(HUES)],
+            marker=look(index).mark,
+            color=look(index).colour,
             markersize=3.5,
             markeredgewidth=0,
             alpha=0.7,
@@ -58,7 +52,16 @@ def draw(rows: Sequence[Line], axes: Axes) -> Axes:
         )
     if points:
         _diagonal(axes, [value for _, measured, predicted in points for value in (measured, predicted)])
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, markerscale=1.5)
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            fontsize=8,
+            markerscale=1.5,
+            ncols=-(-min(len(families), MOST_NAMED) // COLUMN),
+            title=f"the first {MOST_NAMED} of {len(families)} families" if len(families) > MOST_NAMED else None,
+        )
+        errors = [abs(predicted / measured - 1) for _, measured, predicted in points]
+        axes.set_title(f"{len(points):,} rows, half of them within {percent(median(errors))}")
     unit = points[0][0].unit if points else ""
     axes.set_xlabel(f"measured ({unit})")
     axes.set_ylabel(f"predicted ({unit})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.plots import colours
-from simulator.readable import DAY, HOUR, digits, duration, percent
+from simulator.readable import DAY, HOUR, digits, percent
 from simulator.results import RUN_PARTS, Result
 from simulator.sums import added
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 GAP = "\u2003"
 """A wide space, which SVG keeps."""
 SIZE = (9.0, 4.0)
+UNITS = ((DAY, 0.5 * DAY, "days"), (HOUR, 0.5 * HOUR, "hours"), (60.0, 60.0, "minutes"), (1.0, -1.0, "seconds"))
+"""Seconds, from how many on, and name of the units in which the longest part is told."""
+FEWEST = 3
+"""Rows that there is room for, so that one part is not a wall."""
 
 
 def applies(result: Result) -> bool:
@@ -29,20 +33,21 @@ def draw(result: Result, axes: Axes) -> Axes:
         ((part, time) for part, time in parts.items() if part != "train" and time > 0), key=lambda row: -row[1]
     )
     longest = max((time for _, time in lost), default=0.0)
-    scale, unit = (DAY, "days") if longest > 0.5 * DAY else (HOUR, "hours")
+    scale, unit = next((size, unit) for size, least, unit in UNITS if longest > least)
     for place, (part, time) in enumerate(lost):
         axes.barh(place, time / scale, height=0.68, color=colours.RUN[part], linewidth=0)
         axes.text(
             (time + 0.012 * longest) / scale,
             place,
-            f"{duration(time)}{GAP}{percent(time / wall)}",
+            f"{digits(time / scale)} {unit}{GAP}{percent(time / wall)}",
             va="center",
             fontsize=9,
         )
     axes.set_yticks(range(len(lost)), [part for part, _ in lost])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.set_ylim(max(len(lost), 1) - 0.5, -0.5)
+    room = max(FEWEST - len(lost), 0) / 2
+    axes.set_ylim(len(lost) - 0.5 + room, -0.5 - room)
     axes.set_xlim(0, max(1.22 * longest / scale, 1e-9))
     axes.set_xlabel(f"{unit} of the mean run that are not training")
     axes.set_title(_title(parts["train"], wall), pad=34)

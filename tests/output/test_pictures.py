@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from simulator.plots import gallery
-from simulator.results import Result, Span
+from simulator.results import Distribution, Result, Span
 
 NAMES = sorted(gallery.pictures())
 
@@ -96,3 +97,61 @@ def test_drawing_leaves_the_settings_of_the_caller_alone(result: Result) -> None
     before = dict(matplotlib.rcParams)
     gallery.svg("waterfall", result)
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_words_stay_in_their_picture(name: str, result: Result) -> None:
+    with gallery.style():
+        figure = gallery.figure(name, result)
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        named = [
+            label
+            for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim()))
+            for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            if min(limits) <= place <= max(limits) and axes.axison
+        ]
+        ticks = {id(label) for axis in (axes.xaxis, axes.yaxis) for label in axis.findobj(Text)}
+        labels = (axes.xaxis.label, axes.yaxis.label) if axes.axison else ()
+        words = [*named, *labels, *(text for text in figure.findobj(Text) if id(text) not in ticks)]
+        for text in words:
+            if text.get_visible() and text.get_text():
+                extent = text.get_window_extent()
+                assert figure.bbox.x0 - 1 <= extent.x0 <= extent.x1 <= figure.bbox.x1 + 1, text
+                assert figure.bbox.y0 - 1 <= extent.y0 <= extent.y1 <= figure.bbox.y1 + 1, text
+
+
+def test_the_legend_of_the_pipeline_leaves_the_title_alone(result: Result) -> None:
+    spans = tuple(
+        Span(track="stage 0 compute", name=f"{kind}{place}", start=float(place), duration=1.0, kind=kind)
+        for place, kind in enumerate(("forward", "recompute", "input-gradient", "weight-gradient", "data", "optimizer"))
+    )
+    with gallery.style():
+        figure = gallery.figure("pipeline", replace(result, spans=spans))
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        (title,) = [text for text in axes.findobj(Text) if text.get_text() == axes.get_title(loc="left")]
+        legend = axes.get_legend()
+        assert legend is not None
+        assert not legend.get_window_extent().overlaps(title.get_window_extent())
+
+
+def test_runs_that_end_alike_have_one_mark(result: Result) -> None:
+    alike = Distribution(mean=8e5, p10=8e5, p50=8e5, p90=8e5)
+    run = replace(result.run, samples=(8e5,) * 5, wall_clock_s=alike)
+    axes = gallery.pictures()["finish_dates"].draw(replace(result, run=run), Figure().add_subplot())
+    assert [text.get_text() for text in axes.texts] == ["P10 to P90  9.26"]
+    assert axes.get_title() == "Every run ends after 9.26 days"
+
+
+def test_finish_dates_say_that_they_take_the_step_as_predicted(result: Result) -> None:
+    axes = gallery.pictures()["finish_dates"].draw(result, Figure().add_subplot())
+    assert axes.get_xlabel().endswith("the step as predicted")
+
+
+@pytest.mark.parametrize(("seconds", "unit"), [(20.0, "seconds"), (96.0, "minutes"), (3e4, "hours"), (3e5, "days")])
+def test_what_is_not_training_is_told_in_the_unit_of_its_axis(seconds: float, unit: str, result: Result) -> None:
+    run = replace(result.run, parts_s={"train": 1e6, "checkpoint": seconds})
+    axes = gallery.pictures()["wall_clock"].draw(replace(result, run=run), Figure().add_subplot())
+    assert axes.get_xlabel().startswith(unit)
+    assert unit in axes.texts[0].get_text()

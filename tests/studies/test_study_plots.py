@@ -33,6 +33,7 @@ def row(value: float | None, **more: Any) -> dict[str, Any]:
 
 
 NUMBERS, WORDS = Axis("a.x", ("1", "2", "16")), Axis("b.kind", ("one", "two"))
+SPLIT = {"tensor": 1, "pipeline": 1, "context": 1, "expert": 1, "data": 1, "chunks": 1}
 TIMES = Axis("c.interval", ("5min", "1h"))
 
 
@@ -60,7 +61,8 @@ def test_points_of_a_line_say_how_far_they_are_from_the_best() -> None:
 def test_words_make_bars() -> None:
     drawing = drawn([WORDS])
     assert len(drawing.patches) == 1
-    assert [label.get_text() for label in drawing.get_yticklabels()] == ["b.kind one", "b.kind two"]
+    assert [label.get_text() for label in drawing.get_yticklabels()] == ["one", "two"]
+    assert drawing.get_ylabel() == "b.kind"
 
 
 def test_two_keys_of_one_sort_make_a_heat_map() -> None:
@@ -84,8 +86,7 @@ def test_the_best_policy_is_ringed() -> None:
 
 
 def test_the_front_is_drawn_over_all_layouts() -> None:
-    more = {"tensor": 1, "pipeline": 1, "context": 1, "expert": 1, "data": 1, "chunks": 1}
-    rows = [row(value, **more) for value in (1.0, 1.5, 1.9)]
+    rows = [row(value, **SPLIT) for value in (1.0, 1.5, 1.9)]
     drawing = Figure().add_subplot()
     assert pareto.draw(rows, drawing) is drawing
     assert len(drawing.lines[0].get_xdata()) == 3
@@ -118,4 +119,72 @@ def test_a_tight_point_that_is_better_is_not_called_the_best() -> None:
     rows = [row(1.0, **{"a.x": "1", "verdict": "tight"}), row(2.0, **{"a.x": "2"}), row(3.0, **{"a.x": "16"})]
     axes = what_if.draw(rows, [NUMBERS], "step_time_s", Figure().subplots())
     assert axes.get_title() == "Lowest step time: x 2"
-    assert [text.get_text() for text in axes.texts] == ["-50%", "best", "+50%"]
+    assert [text.get_text() for text in axes.texts] == ["-50%, tight", "best", "+50%"]
+
+
+def test_a_tight_cell_says_so_and_the_best_that_surely_fits_is_framed() -> None:
+    rows = [
+        row(value, **{"b.kind": kind, "d": d, "verdict": verdict})
+        for kind, d, value, verdict in (
+            ("one", "x", 1.0, "tight"),
+            ("one", "y", 2.0, "fits"),
+            ("two", "x", 3.0, "fits"),
+            ("two", "y", 4.0, "fits"),
+        )
+    ]
+    drawing = what_if.draw(rows, [WORDS, Axis("d", ("x", "y"))], "step_time_s", Figure().add_subplot())
+    assert [text.get_text() for text in drawing.texts] == ["1.00\ntight", "2.00", "3.00", "4.00"]
+    (frame,) = [patch for patch in drawing.patches if not patch.get_fill()]
+    assert (frame.get_x(), frame.get_y()) == (0.5, -0.5)
+    assert not frame.get_clip_on()
+
+
+def test_lines_differ_in_shape_and_colour() -> None:
+    lines = drawn([NUMBERS, WORDS]).lines
+    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+
+
+def test_bars_that_there_is_no_room_for_are_counted() -> None:
+    many = Axis("b.kind", tuple(f"kind {place}" for place in range(50)))
+    drawing = drawn([many])
+    assert drawing.get_xlabel().endswith("; the first 40 of 50 points")
+
+
+def test_values_that_would_run_into_each_other_are_not_all_named() -> None:
+    near = Axis("a.x", ("0", "1", "2", "64"))
+    assert [label.get_text() for label in drawn([near]).get_xticklabels()] == ["0", "", "", "64"]
+
+
+def test_a_title_that_is_too_long_is_broken(tmp_path: Any) -> None:
+    found: list[Any] = []
+
+    def draw(drawing: Any) -> None:
+        found.append(drawing)
+        drawing.set_title("Lowest cost: " + "{kind: young-daly, mode: async}, " * 4)
+
+    canvas.save(draw, tmp_path / "x.png")
+    (axes,) = found
+    title = axes.get_title(loc="left")
+    assert "\n" in title
+    axes.figure.draw_without_rendering()
+    extents = [child.get_window_extent() for child in axes.get_children() if getattr(child, "get_text", str)() == title]
+    assert extents[0].x1 <= axes.figure.bbox.x1
+
+
+def test_the_legend_of_layouts_counts_what_is_inside_the_axes_and_the_axis_the_rest() -> None:
+    rows = [row(1.0 + place / 10, **SPLIT, verdict="tight" if place % 3 else "fits") for place in range(25)]
+    drawing = pareto.draw(rows, Figure().add_subplot())
+    (left, right), (low, high) = drawing.get_xlim(), drawing.get_ylim()
+    for points in drawing.collections[:2]:
+        count = int(str(points.get_label()).partition("(")[2].removesuffix(")"))
+        assert count == len(points.get_offsets())
+        assert all(left <= x <= right and low <= y <= high for x, y in points.get_offsets())
+    inside = sum(len(points.get_offsets()) for points in drawing.collections[:2])
+    assert drawing.get_xlabel() == f"step time (s); {25 - inside} more take over 2 times as long"
+    assert drawing.get_title().startswith("25 of 25 layouts fit")
+
+
+def test_verdicts_of_layouts_differ_in_shape() -> None:
+    rows = [row(1.0, **SPLIT), row(1.5, **SPLIT, verdict="tight")]
+    fits, tight = pareto.draw(rows, Figure().add_subplot()).collections[:2]
+    assert fits.get_paths()[0].vertices.shape != tight.get_paths()[0].vertices.shape

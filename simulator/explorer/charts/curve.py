@@ -8,7 +8,8 @@ from typing import Any, Literal
 import altair as alt
 
 from simulator.plots import colours
-from simulator.plots.what_if import BANDS
+from simulator.plots.captions import measure
+from simulator.plots.curves import BANDS
 from simulator.studies.metrics import label, scale, text
 from simulator.studies.sweep import feasible
 from simulator.studies.vary import Axis
@@ -38,7 +39,7 @@ def chart(rows: Sequence[dict[str, Any]], axis: Axis, metric: str, now: str = ""
     """Draw `metric` over `axis`; the value that the scenario has `now` is marked."""
     drawn = points(rows, axis, metric)
     unit = scale(metric, [row.get(metric) for row in feasible(list(rows))])[1]
-    title = f"{label(metric)} ({unit})" if unit else label(metric)
+    title = measure(metric, unit)
     for point in drawn:
         point["now"] = point["value"] == now
     tips = ["value:N", alt.Tooltip("said:N", title=label(metric)), alt.Tooltip("spread:N", title="P10 to P90")]

@@ -8,9 +8,23 @@ from typing import Any
 import altair as alt
 
 from simulator.plots import colours
-from simulator.plots.validation import BAND, HUES
+from simulator.plots.marks import look
+from simulator.plots.validation import BAND
 from simulator.readable import duration
 from simulator.validation.lines import Line
+
+SHAPES = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "M-1,-1L1,1M-1,1L1,-1",
+    "<": "triangle-left",
+    ">": "triangle-right",
+}
+"""The shapes of drawings in Vega's words."""
 
 
 def points(lines: Sequence[Line]) -> list[dict[str, Any]]:
@@ -41,16 +55,20 @@ def chart(drawn: Sequence[dict[str, Any]]) -> Any:
     )
     same = lines.mark_line(color=colours.INK, strokeWidth=1).encode(x=across, y=alt.Y("y:Q", scale=up))
     families = sorted({point["family"] for point in drawn})
-    hues = [HUES[place % len(HUES)] for place in range(len(families))]
+    looks = [look(place) for place in range(len(families))]
+    shapes = [SHAPES[one.mark] for one in looks]
     dots = (
         alt.Chart(alt.Data(values=list(drawn)))
-        .mark_circle(size=45, opacity=0.7)
+        .mark_point(size=45, opacity=0.75, filled=True)
         .encode(
             x=alt.X("measured:Q", scale=alt.Scale(type="log", domain=ends, nice=False)),
             y=alt.Y("predicted:Q", scale=up),
             color=alt.Color(
-                "family:N", scale=alt.Scale(domain=families, range=hues), legend=alt.Legend(symbolLimit=40)
+                "family:N",
+                scale=alt.Scale(domain=families, range=[one.colour for one in looks]),
+                legend=alt.Legend(symbolLimit=40),
             ),
+            shape=alt.Shape("family:N", scale=alt.Scale(domain=families, range=shapes)),
             tooltip=["run:N", "family:N", "step measured:N", "step predicted:N", "error:N"],
         )
     )

@@ -36,6 +36,7 @@ class FittedLaw(Parametric):
     title: ClassVar[str] = "your runs"
     source: ClassVar[str] = "--fit"
     counts: ClassVar[str] = "6 N D, N as in the table"
+    loss_unit: ClassVar[str] = ""
     spans: tuple[tuple[str, Range], ...] = ()
 
     def ranges(self) -> dict[str, Range]:

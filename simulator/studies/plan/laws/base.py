@@ -53,6 +53,8 @@ class Law(ABC):
     source: ClassVar[str]
     counts: ClassVar[str] = "6 N D, N all parameters"
     """What its FLOPs and parameters are."""
+    loss_unit: ClassVar[str] = "nats a token"
+    """Cross-entropy, by the natural logarithm; empty where nobody says."""
     embeddings: ClassVar[bool] = True
     """Whether N counts them."""
     fitted: ClassVar[dict[str, Range]] = {}
