@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simulator.plots import colours, gallery
 from simulator.report.story import sections
 from simulator.report.verdict import figures, subtitle, verdict
 from simulator.results import Result
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 TEMPLATE = Path(__file__).with_name("page.html")
 DESCRIPTIONS = {
@@ -30,6 +34,7 @@ def write(result: Result) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
+    environment.filters["breakable"] = _breakable
     word, sentence = verdict(result)
     drawn = {name for name, module in gallery.pictures().items() if module.applies(result)}
     told = [
@@ -50,3 +55,13 @@ def write(result: Result) -> str:
         descriptions=DESCRIPTIONS,
         scenario=json.dumps(result.scenario, indent=2, ensure_ascii=False, default=str),
     )
+
+
+def _breakable(label: str) -> Markup:
+    """Return a label that may be broken after the dots and underscores of a key, and between words."""
+    from markupsafe import Markup, escape
+
+    words = escape(label)
+    for mark in "._":
+        words = words.replace(mark, Markup(f"{mark}<wbr>"))
+    return words

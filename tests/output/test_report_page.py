@@ -11,7 +11,7 @@ import pytest
 from simulator.report import html
 from simulator.results import Assumption, Result
 
-VOID = {"meta", "br", "img", "input", "link", "hr"}
+VOID = {"meta", "br", "wbr", "img", "input", "link", "hr"}
 
 
 class Tags(HTMLParser):
