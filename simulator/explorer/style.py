@@ -36,6 +36,8 @@ dl.figures small { display: block; font-size: 0.78rem; font-weight: 400; color: 
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 0.9rem; }
   dl.figures { grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); }
+  [data-testid="stImage"] { overflow-x: auto; }
+  [data-testid="stImage"] img { width: 42rem !important; max-width: none !important; }
 }
 </style>"""
 

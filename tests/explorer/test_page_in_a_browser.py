@@ -86,7 +86,7 @@ def test_a_wrong_layout_is_refused_with_the_reader_s_words(page):
 def test_a_click_on_a_point_loads_its_layout(page):
     page.open("?view=Layouts")
     page.settle()
-    points = page.until(lambda: page.driver.find_elements("css selector", '[aria-roledescription="circle"]'))
+    points = page.until(lambda: page.driver.find_elements("css selector", '[aria-roledescription="point"]'))
     label = points[-1].get_attribute("aria-label")
     before = page.driver.current_url
     page.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", points[-1])
@@ -149,7 +149,7 @@ def test_trust_is_shown_by_published_runs_like_this_one(page):
     page.settle()
     assert "dense models on NVIDIA Ampere and Volta" in page.text()
     assert "published runs near it in size" in page.text()
-    assert page.driver.find_elements("css selector", '[aria-roledescription="circle"]')
+    assert page.driver.find_elements("css selector", '[aria-roledescription="point"]')
 
 
 def test_pinned_scenarios_are_compared_term_by_term(page):

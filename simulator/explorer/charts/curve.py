@@ -61,9 +61,10 @@ def chart(rows: Sequence[dict[str, Any]], axis: Axis, metric: str, now: str = ""
     layers = [base.mark_line(color=colours.BLUE).encode(x=across, y=up)]
     if metric in BANDS:
         layers.insert(0, base.mark_area(color=colours.BLUE, opacity=0.15).encode(x=across, y="low:Q", y2="high:Q"))
-    dots = base.mark_circle(size=70, opacity=1).encode(
+    dots = base.mark_circle(opacity=1).encode(
         x=across,
         y=up,
+        size=alt.condition("datum.now", alt.value(190), alt.value(70)),
         color=alt.condition("datum.now", alt.value(colours.VERMILLION), alt.value(colours.BLUE)),
         tooltip=tips,
     )

@@ -20,7 +20,7 @@ SHAPES = {
     "D": "diamond",
     "v": "triangle-down",
     "P": "cross",
-    "X": "M-1,-1L1,1M-1,1L1,-1",
+    "X": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
     "<": "triangle-left",
     ">": "triangle-right",
 }

@@ -40,7 +40,7 @@ def _how_often(base: Base, result: Result) -> None:
     axis = Axis(INTERVAL, tuple(_minutes(times * now) for times in TIMES))
     fixed = asked.of_kind(base, "checkpoint", "fixed")
     rows = wait_for_all(evaluate, sweep.points([fixed], [axis]), "how often to save")
-    st.markdown("**How often to save:** goodput against the interval, this scenario's in red")
+    st.markdown("**How often to save:** goodput against the interval, this scenario's large and red")
     st.altair_chart(curve.chart(rows, axis, "goodput_mean", _minutes(now)), alt="Goodput against checkpoint interval")
     st.caption("The same numbers as")
     varied = f"{INTERVAL}=[{', '.join(axis.values)}]"
