@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
+from simulator.engine.order import positions, reductions, sequence
 from simulator.engine.work import ChunkWork, StepWork
 from simulator.sums import added
 from simulator.units import Seconds
-from simulator.workload.schedules import Schedule
 
 
 @dataclass(frozen=True)
@@ -23,34 +22,6 @@ class Timing:
     seconds: Seconds
     stage: int
     parts: dict[str, Seconds]
-
-
-Places = tuple[tuple[int, ...], ...]
-
-
-@lru_cache(maxsize=512)
-def orders(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[tuple[str, int, int], ...], ...]:
-    """Return what each stage does, in order, as (phase, microbatch, position in the model)."""
-    paths: dict[int, dict[tuple[int, int], int]] = {}
-    result = []
-    for stage in range(stages):
-        tasks = []
-        for phase, microbatch, chunk in schedule.tasks(stage, stages, microbatches):
-            if microbatch not in paths:
-                path = schedule.path(microbatch, stages, microbatches)
-                paths[microbatch] = {place: index for index, place in enumerate(path)}
-            tasks.append((phase, microbatch, paths[microbatch][stage, chunk]))
-        result.append(tuple(tasks))
-    return tuple(result)
-
-
-@lru_cache(maxsize=512)
-def stage_of(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[int, ...], ...]:
-    """Return, for each microbatch, the stage at each position of the model."""
-    return tuple(
-        tuple(stage for stage, _ in schedule.path(microbatch, stages, microbatches))
-        for microbatch in range(microbatches)
-    )
 
 
 FILLED = 3
@@ -98,68 +69,34 @@ def spread(transfer: float, compute: float, layers: int) -> float:
 
 def play(work: StepWork) -> Timing:
     """Return the time of a step, task by task."""
-    stages = [_Stage(work, stage) for stage in range(work.stages)]
-    tasks = orders(work.schedule, work.stages, work.microbatches)
-    where = stage_of(work.schedule, work.stages, work.microbatches)
-    last = len(work.chunks) - 1
-    done: dict[tuple[bool, int, int], float] = {}
-    waiting: dict[tuple[bool, int, int], int] = {}
-    counters = [0] * work.stages
-    ready = list(range(work.stages))
-    send = work.send.seconds
-    while ready:
-        number = ready.pop()
-        stage, mine = stages[number], tasks[number]
-        index = counters[number]
-        while index < len(mine):
-            phase, microbatch, position = mine[index]
-            arrival = hop = 0.0
-            if phase == "F":
-                need = (True, microbatch, position - 1) if position else None
-                neighbour = position - 1
-            elif phase != "W" and position < last:
-                need = (False, microbatch, position + 1)
-                neighbour = position + 1
-            else:
-                need = None
-            if need is not None:
-                finished = done.get(need)
-                if finished is None:
-                    waiting[need] = number
-                    break
-                hop = send if where[microbatch][neighbour] != number else 0.0
-                arrival = finished + hop
-            end = stage.do(phase, microbatch, position, arrival, hop)
-            if phase != "W":
-                key = (phase == "F", microbatch, position)
-                done[key] = end
-                if key in waiting:
-                    ready.append(waiting.pop(key))
-                after = position + 1 if phase == "F" else position - 1
-                if work.blocking_send and 0 <= after <= last and where[microbatch][after] != number:
-                    stage.block(send)
-            index += 1
-        counters[number] = index
-    if any(counter < len(mine) for counter, mine in zip(counters, tasks, strict=True)):
-        raise AssertionError(
-            f"{work.schedule} waits forever with {work.stages} stages, {work.microbatches} microbatches"
-        )
+    shape = work.schedule, work.stages, work.microbatches
+    reduced = reductions(*shape, work.overlap_reduce, work.reduce_each_round)
+    stages = [_Stage(work, *one) for one in zip(range(work.stages), positions(*shape), reduced, strict=True)]
+    send, ends = work.send.seconds, list[Seconds]()
+    for number, phase, microbatch, position, needs, receives, sends in sequence(*shape):
+        stage = stages[number]
+        hop = send if receives else 0.0
+        arrival = ends[needs] + hop if needs >= 0 else 0.0
+        ends.append(stage.do(phase, microbatch, position, arrival, hop))
+        if sends and work.blocking_send:
+            stage.block(send)
     return finish(work, stages)
 
 
 class _Stage:
     """One stage on the fast clock: when it is free, and what it has done with its time."""
 
-    def __init__(self, work: StepWork, number: int) -> None:
+    def __init__(self, work: StepWork, number: int, held: tuple[int, ...], reduced: frozenset[tuple[int, int]]) -> None:
         self.work = work
         self.number = number
+        self.positions = held
+        self.reductions = reduced
         self.now = 0.0
         self.parts: dict[str, float] = {}
         self.data = 0.0
         """When the data stream is free."""
         self.ready: dict[int, float] = {}
-        self.reductions = reductions(work, number)
-        for position in positions(work, number):
+        for position in self.positions:
             self.data += work.chunks[position].gather.seconds if work.overlap_gather else 0.0
             self.ready[position] = self.data
 
@@ -188,8 +125,9 @@ class _Stage:
         reducing = phase in "BW" and chunk.reduce.seconds > 0 and (microbatch, position) in self.reductions
         if reducing and self.work.overlap_reduce:
             beside = spread(chunk.reduce.seconds, piece.seconds, chunk.layers)
+        parts = self.parts
         for part, seconds in piece.parts.items():
-            self.parts[part] = self.parts.get(part, 0.0) + seconds
+            parts[part] = parts.get(part, 0.0) + seconds
         slowed = self.work.communication_sms * beside
         if slowed:
             self.account("data", slowed)
@@ -213,41 +151,11 @@ class _Stage:
         self.now += seconds
 
 
-def positions(work: StepWork, stage: int) -> list[int]:
-    """Positions of the model that a stage holds, in order."""
-    held = {position for _, _, position in orders(work.schedule, work.stages, work.microbatches)[stage]}
-    return sorted(held)
-
-
-def reductions(work: StepWork, stage: int) -> frozenset[tuple[int, int]]:
-    """Return the (microbatch, position) after whose backward a chunk's gradients are reduced.
-
-    That is once, after the last microbatch, or after each round of microbatches where gradients are kept sharded.
-    Without overlap what is reduced once waits until the whole backward of the stage is done (`finish`).
-    """
-    tasks = orders(work.schedule, work.stages, work.microbatches)[stage]
-    backwards: dict[int, list[int]] = {}
-    for phase, microbatch, position in tasks:
-        if phase in "BW":
-            backwards.setdefault(position, []).append(microbatch)
-    if work.reduce_each_round:
-        size = work.schedule.round_size(work.stages, work.microbatches)
-        return frozenset(
-            (microbatch, position)
-            for position, order in backwards.items()
-            for index, microbatch in enumerate(order)
-            if (index + 1) % size == 0 or index + 1 == len(order)
-        )
-    if not work.overlap_reduce:
-        return frozenset()
-    return frozenset((order[-1], position) for position, order in backwards.items())
-
-
 def finish(work: StepWork, stages: list[_Stage]) -> Timing:
     """Close the step: outstanding reductions, a barrier for the gradient norm, optimizer, gather, the rest."""
     for stage in stages:
         if not (work.overlap_reduce or work.reduce_each_round):
-            reduce = added(work.chunks[position].reduce.seconds for position in positions(work, stage.number))
+            reduce = added(work.chunks[position].reduce.seconds for position in stage.positions)
             stage.account("data", reduce)
             stage.now += reduce
         if stage.data > stage.now:
@@ -263,7 +171,7 @@ def finish(work: StepWork, stages: list[_Stage]) -> Timing:
                 stage.account(part, seconds)
             stage.now += work.optimizer[stage.number].seconds
         if not work.overlap_gather:
-            gather = added(work.chunks[position].gather.seconds for position in positions(work, stage.number))
+            gather = added(work.chunks[position].gather.seconds for position in stage.positions)
             stage.account("data", gather)
             stage.now += gather
         if work.end:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import simpy
 
-from simulator.engine.pipeline import Timing, orders, positions, reductions, spread, stage_of
+from simulator.engine.order import orders, positions, reductions, stage_of
+from simulator.engine.pipeline import Timing, spread
 from simulator.engine.wires import Wires
 from simulator.engine.work import ChunkWork, Span, StepWork, Transfer
 from simulator.sums import added
@@ -85,8 +86,9 @@ class _Stage:
         self.model = world.model
         self.number = number
         self.parts: dict[str, Seconds] = {}
-        self.reductions = reductions(world.model, number)
-        self.held = positions(world.model, number)
+        shape = self.model.schedule, self.model.stages, self.model.microbatches
+        self.reductions = reductions(*shape, self.model.overlap_reduce, self.model.reduce_each_round)[number]
+        self.held = positions(*shape)[number]
         self.data = simpy.Resource(world.env)
         self.pending: list[simpy.Event] = []
         self.ready: dict[int, simpy.Event] = {}

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from simulator.engine.pipeline import positions
+from simulator.engine.order import positions
 from simulator.engine.waves import Array, marks, waves
 from simulator.engine.work import StepWork
 from simulator.units import Seconds
@@ -68,7 +68,7 @@ class _Steps:
         self.first, self.reducing = marks(
             one.schedule, one.stages, one.microbatches, one.overlap_reduce, one.reduce_each_round
         )
-        self.held = [positions(one, stage) for stage in range(one.stages)]
+        self.held = [list(places) for places in positions(one.schedule, one.stages, one.microbatches)]
         names = ("forward", "backward", "input_gradient", "weight_gradient")
         self.pieces = self._rows(lambda work: [getattr(part, name).seconds for name in names for part in work.chunks])
         self.reduce = self._rows(lambda work: [part.reduce.seconds for part in work.chunks])

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.engine.pipeline import orders, reductions, stage_of
-from simulator.engine.work import StepWork
+from simulator.engine.order import orders, reductions, stage_of
 from simulator.workload.schedules import Schedule
 
 Array = np.ndarray[Any, Any]
@@ -112,22 +111,14 @@ def marks(
 
     Tasks are counted in the order of the schedule, stage after stage.
     """
-    shape = StepWork(
-        schedule=schedule,
-        stages=stages,
-        microbatches=microbatches,
-        chunks=(),
-        overlap_reduce=overlap_reduce,
-        reduce_each_round=each_round,
-    )
     first: dict[tuple[int, int], int] = {}
+    marked = reductions(schedule, stages, microbatches, overlap_reduce, each_round)
     reducing, number = [], 0
     for stage, tasks in enumerate(orders(schedule, stages, microbatches)):
-        marked = reductions(shape, stage)
         for number, (phase, microbatch, position) in enumerate(tasks, number):  # noqa: B020
             if phase == "F":
                 first.setdefault((stage, position), number)
-            elif phase in "BW" and (microbatch, position) in marked:
+            elif phase in "BW" and (microbatch, position) in marked[stage]:
                 reducing.append((stage, position, number))
         number += 1
     return first, tuple(reducing)
