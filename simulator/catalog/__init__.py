@@ -7,7 +7,6 @@ folders of the same shape, searched first.
 
 from __future__ import annotations
 
-import copy
 import csv
 import difflib
 import re
@@ -57,8 +56,15 @@ def entry(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> dict[str
     found = canonical(kind, name, catalogs)
     for folder in _folders(kind, catalogs):
         if (path := folder / f"{found}.yaml").is_file():
-            return copy.deepcopy(_read(path))
+            return {key: _copied(value) for key, value in _read(path).items()}
     raise UnknownEntryError(kind, name, ())
+
+
+def _copied(data: Any) -> Any:
+    """Return mappings and lists of an entry once more, so that nobody changes what was read."""
+    if isinstance(data, dict):
+        return {key: _copied(value) for key, value in data.items()}
+    return [_copied(value) for value in data] if isinstance(data, list) else data
 
 
 def csv_rows(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> tuple[dict[str, str], ...]:
@@ -73,6 +79,11 @@ def csv_rows(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> tuple
 def _folders(kind: str, catalogs: Sequence[Path | str]) -> tuple[Path, ...]:
     if kind not in KINDS:
         raise UnknownEntryError("kind of entry", kind, difflib.get_close_matches(kind, KINDS))
+    return _below(kind, tuple(catalogs))
+
+
+@lru_cache
+def _below(kind: str, catalogs: tuple[Path | str, ...]) -> tuple[Path, ...]:
     return tuple(folder / kind for folder in (*map(Path, catalogs), _ROOT))
 
 

@@ -161,7 +161,7 @@ class _Notes:
 
     def source(self, path: Keys) -> str:
         """Return where the default of the key at `path` comes from."""
-        keys = [dotted(path[:length]) for length in range(len(path), 0, -1)]
+        keys = (dotted(path[:length]) for length in range(len(path), 0, -1))
         return next((self.sources[key] for key in keys if key in self.sources), DEFAULT)
 
 

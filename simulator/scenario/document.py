@@ -7,6 +7,7 @@ themselves, so that an error still points at its line after sections were expand
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Keys = tuple[str | int, ...]
@@ -122,7 +123,8 @@ def written(data: Any, path: Keys) -> Keys:
     return path
 
 
-def dotted(path: Sequence[str | int]) -> str:
+@lru_cache(maxsize=4096)
+def dotted(path: Keys) -> str:
     """Return `path` as people write it.
 
     >>> dotted(("failures", "causes", 0, "mtbf"))

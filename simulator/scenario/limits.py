@@ -6,6 +6,7 @@ is simulated takes memory and time for each different thing. The upper bounds ar
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from simulator.scenario.document import Keys
@@ -108,6 +109,7 @@ def _what(keys: Keys) -> str:
     return " that this program reads" if keys == ("version",) else " that can be simulated"
 
 
+@lru_cache(maxsize=4096)
 def _limits(keys: Keys) -> tuple[float, float]:
     names = [key for key in keys if isinstance(key, str)]
     if isinstance(keys[-1], int):
