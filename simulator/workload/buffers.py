@@ -5,12 +5,11 @@ from __future__ import annotations
 from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload import activations, states
-from simulator.workload.activations import Setting
 from simulator.workload.parameters import padded_vocabulary
 from simulator.workload.stages import Case, Content, end_parameters, layer_parameters
 
 
-def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
+def buffers(case: Case, held: tuple[Content, ...]) -> Bytes:
     """Return gather and reduce buffers that live beside everything else.
 
     FSDP and ZeRO 3 gather the weights of the layer at work and of those prefetched, and those of embedding and
@@ -19,9 +18,9 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     Megatron hands the product of queries and keys a buffer that it keeps.
     """
     model, stack, p = case.model, case.stack, case.parallelism
-    width = states.widths(model, stack, case.training)
+    s, width = case.setting, case.widths
     stream, total = activations.stream(s), 0.0
-    shares = states.groups(p, case.data).dense
+    shares = case.shares.dense
     level = case.parallelism.shard.level
     size = (p.tensor, p.expert, p.expert_tensor)
     unit = max((added(layer_parameters(model, *size, experts)) for experts in _kinds(held)), default=0.0)
@@ -46,7 +45,7 @@ def buffers(case: Case, s: Setting, held: tuple[Content, ...]) -> Bytes:
     if stack.attention_of(sinks=model.sinks) == "unfused" and stack.keeps_scores_buffer:
         total += s.value * model.heads / p.tensor * s.tokens * s.keys
     if p.context.size > 1:
-        total += _context_buffers(case, s)
+        total += _context_buffers(case)
     return total
 
 
@@ -54,9 +53,9 @@ def _kinds(held: tuple[Content, ...]) -> set[bool]:
     return {experts for chunk in held for count, experts in ((chunk.dense, False), (chunk.experts, True)) if count}
 
 
-def _context_buffers(case: Case, s: Setting) -> Bytes:
+def _context_buffers(case: Case) -> Bytes:
     """Return what context parallelism holds of one layer: the ring's next block, or all keys and values."""
-    model, p = case.model, case.parallelism
+    model, p, s = case.model, case.parallelism, case.setting
     block = s.value * max(model.kv_heads / p.tensor, 1.0) * (model.query_size + model.value_size) * s.tokens
     if p.context.kind == "ring":
         return 2 * block

@@ -8,6 +8,7 @@ stage, T C D ranks: expert-tensor innermost, then expert, then the replicas of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
@@ -110,6 +111,7 @@ class Chunk(NamedTuple):
         return self.last - self.first
 
 
+@lru_cache(maxsize=256)
 def chunks(model: Model, stack: Stack, parallelism: Parallelism) -> tuple[Chunk, ...]:
     """Return the chunks in the order of the model.
 

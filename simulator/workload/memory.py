@@ -112,26 +112,28 @@ def _stages(
     case: Case, contents: tuple[tuple[Content, ...], ...], moments: tuple[tuple[Holding, ...], ...]
 ) -> list[dict[str, float]]:
     """Return the named parts of each stage at its peak."""
-    stays = _stays(case._replace(training=_without_recompute(case.training)), contents)
-    moves = _moves(case._replace(parallelism=_unsharded(case.parallelism), data=1), contents, moments)
+    layout, training = case.parallelism, case.training
+    still = replace(case, training=_without_recompute(training), microbatches=1)
+    moving = replace(case, parallelism=_unsharded(layout), training=_one_microbatch(training), data=1, microbatches=1)
+    stays, moves = _stays(still, contents), _moves(moving, contents, moments)
     return [
         parts | {"activations": activations, "logits": logits}
         for parts, (activations, logits) in zip(stays, moves, strict=True)
     ]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _stays(case: Case, contents: tuple[tuple[Content, ...], ...]) -> tuple[dict[str, float], ...]:
-    """Return the parts of each stage that stay, which do not depend on what is recomputed."""
+    """Return the parts of each stage that stay, which do not depend on batches and what is recomputed."""
     seen = {held: still(case, held) for held in dict.fromkeys(contents)}
     return tuple(seen[held] for held in contents)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _moves(
     case: Case, contents: tuple[tuple[Content, ...], ...], moments: tuple[tuple[Holding, ...], ...]
 ) -> tuple[tuple[Bytes, Bytes], ...]:
-    """Return activations and logits of each stage at its peak, which do not depend on how state is shared out.
+    """Return activations and logits of each stage at its peak, which do not depend on batches and sharing of state.
 
     Stages of equal content and order are counted once.
     """
@@ -144,7 +146,21 @@ def _moves(
 
 @lru_cache(maxsize=1024)
 def _without_recompute(training: Training) -> Training:
-    return replace(training, recompute=Recompute())
+    return replace(_one_microbatch(training), recompute=Recompute())
+
+
+@lru_cache(maxsize=1024)
+def _one_microbatch(training: Training) -> Training:
+    """Return what one microbatch depends on."""
+    return Training(
+        sequence_length=training.sequence_length,
+        microbatch=training.microbatch,
+        precision=training.precision,
+        optimizer=training.optimizer,
+        recompute=training.recompute,
+        states=training.states,
+        offload=training.offload,
+    )
 
 
 @lru_cache(maxsize=1024)

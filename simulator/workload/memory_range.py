@@ -41,12 +41,12 @@ def _alternatives(case: Case) -> list[Case]:
         if switch == "gradients":
             gradients: Any = "bf16" if training.states.gradients == "fp32" else "fp32"
             states = replace(training.states, gradients=gradients)
-            cases.append(case._replace(training=replace(training, states=states)))
+            cases.append(replace(case, training=replace(training, states=states)))
         elif switch == "loss":
-            cases += [case._replace(stack=replace(stack, loss_bytes=nbytes)) for nbytes in (4.0, 16.1)]
+            cases += [replace(case, stack=replace(stack, loss_bytes=nbytes)) for nbytes in (4.0, 16.1)]
         elif switch == "saved_gathers":
-            cases.append(case._replace(stack=replace(stack, saved_gathers=not stack.saved_gathers)))
+            cases.append(replace(case, stack=replace(stack, saved_gathers=not stack.saved_gathers)))
         else:
             other: dict[str, Any] = {switch: "eager" if getattr(stack, switch) == "fused" else "fused"}
-            cases.append(case._replace(stack=replace(stack, **other)))
+            cases.append(replace(case, stack=replace(stack, **other)))
     return cases

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload import activations
-from simulator.workload.activations import Setting
 from simulator.workload.buffers import buffers
 from simulator.workload.holdings import Holding
 from simulator.workload.parameters import padded_vocabulary
@@ -55,7 +54,6 @@ def flight(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) 
 
 def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
     """Return the parts of a stage that stay all step long, in the order of the result."""
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stored, offload = state(case, held), case.training.offload
     return {
         "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
@@ -63,20 +61,19 @@ def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
         "optimizer": stored.optimizer * (1 - offload.optimizer if offload else 1.0),
         "activations": 0.0,
         "logits": 0.0,
-        "buffers": buffers(case, s, held),
+        "buffers": buffers(case, held),
         "overhead": case.stack.process_overhead,
     }
 
 
 def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
     """Return the bytes that come and go on a stage."""
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stays = 1 - case.training.offload.activations if case.training.offload else 1.0
     return Sizes(
-        kept=tuple(stays * kept(case, s, chunk, place) for place, chunk in enumerate(held)),
-        work=tuple(_work(case, s, chunk, place) for place, chunk in enumerate(held)),
+        kept=tuple(stays * kept(case, chunk, place) for place, chunk in enumerate(held)),
+        work=tuple(_work(case, chunk, place) for place, chunk in enumerate(held)),
         heads=tuple(chunk.head for chunk in held),
-        head=_head(case, s),
+        head=_head(case),
     )
 
 
@@ -102,7 +99,8 @@ def waiting(size: Sizes, moment: Holding) -> Bytes:
     )
 
 
-def _head(case: Case, s: Setting) -> Head:
+def _head(case: Case) -> Head:
+    s = case.setting
     vocabulary = padded_vocabulary(case.model.vocabulary, case.parallelism.tensor)
     heads = 1 + case.model.mtp
     waiting = activations.waiting_head(s, vocabulary)
@@ -128,9 +126,9 @@ def _recomputed(case: Case, chunk: Content, place: int) -> int:
     return min(layers, share + (place < more))
 
 
-def kept(case: Case, s: Setting, chunk: Content, place: int = 0) -> Bytes:
+def kept(case: Case, chunk: Content, place: int = 0) -> Bytes:
     """Return what one microbatch keeps on a chunk, the stage's `place`-th, from its forward to its backward."""
-    recompute = case.training.recompute
+    s, recompute = case.setting, case.training.recompute
     layers = chunk.dense + chunk.experts
     again = _recomputed(case, chunk, place)
     total = 0.0
@@ -165,9 +163,9 @@ def _segment(layers: int) -> int:
     return max(isqrt(layers), 1)
 
 
-def _work(case: Case, s: Setting, chunk: Content, place: int) -> Bytes:
+def _work(case: Case, chunk: Content, place: int) -> Bytes:
     """Return what the backward of one layer needs beyond what was kept: gradients, and what it computes again."""
-    layers = chunk.dense + chunk.experts
+    s, layers = case.setting, chunk.dense + chunk.experts
     if not layers:
         return activations.stream(s)
     recompute = case.training.recompute
@@ -190,7 +188,6 @@ def offloaded(case: Case, held: tuple[Content, ...]) -> Bytes:
     offload = case.training.offload
     if offload is None or offload.to != "cpu":
         return 0.0
-    s = activations.setting(case.model, case.stack, case.parallelism, case.training, case.capacity)
     stored = state(case, held)
-    flight = added(kept(case, s, chunk, place) for place, chunk in enumerate(held))
+    flight = added(kept(case, chunk, place) for place, chunk in enumerate(held))
     return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from simulator.workload import states
+from simulator.workload import activations, states
+from simulator.workload.activations import Setting
 from simulator.workload.layout import Chunk, Parallelism
 from simulator.workload.model import Model
 from simulator.workload.parameters import (
@@ -20,7 +22,8 @@ from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True)
+class Case:
     """One question: this model in this layout."""
 
     model: Model
@@ -31,6 +34,18 @@ class Case(NamedTuple):
     microbatches: int
     capacity: float | None = None
     """Most tokens of an expert over the mean (`moe.capacity`)."""
+
+    @cached_property
+    def setting(self) -> Setting:
+        return activations.setting(self.model, self.stack, self.parallelism, self.training, self.capacity)
+
+    @cached_property
+    def widths(self) -> states.Widths:
+        return states.widths(self.model, self.stack, self.training)
+
+    @cached_property
+    def shares(self) -> states.Groups:
+        return states.groups(self.parallelism, self.data)
 
 
 class Content(NamedTuple):
@@ -45,7 +60,8 @@ class Content(NamedTuple):
 def by_stage(case: Case, chunks: Sequence[Chunk]) -> tuple[tuple[Content, ...], ...]:
     """Return the chunks of each stage, those included that serve the other direction of the pipeline."""
     schedule, pipeline = case.parallelism.schedule, case.parallelism.pipeline
-    parts = [_content(case.model, chunk) for chunk in chunks]
+    experts = _expert_layers(case.model)
+    parts = [_content(chunk, experts[chunk.last] - experts[chunk.first]) for chunk in chunks]
     place: dict[tuple[int, int], Content] = {}
     for microbatch in {0, case.microbatches - 1}:
         for where, part in zip(schedule.path(microbatch, pipeline, case.microbatches), parts, strict=True):
@@ -54,9 +70,7 @@ def by_stage(case: Case, chunks: Sequence[Chunk]) -> tuple[tuple[Content, ...], 
     return tuple(tuple(place[stage, chunk] for chunk in range(per_stage)) for stage in range(pipeline))
 
 
-def _content(model: Model, chunk: Chunk) -> Content:
-    count = _expert_layers(model)
-    experts = count[chunk.last] - count[chunk.first]
+def _content(chunk: Chunk, experts: int) -> Content:
     return Content(chunk.layers - experts, experts, chunk.embedding, chunk.head)
 
 
@@ -115,8 +129,7 @@ def parameters_on_rank(case: Case, held: tuple[Content, ...]) -> Parameters:
 
 
 def state(case: Case, held: tuple[Content, ...]) -> states.Held:
-    width = states.widths(case.model, case.stack, case.training)
-    shares = states.groups(case.parallelism, case.data)
+    width, shares = case.widths, case.shares
     count = parameters_on_rank(case, held)
     unsharded = case.stack.keep_unsharded and case.parallelism.pipeline > 1
     dense = states.held(count.dense, shares.dense, width, level=case.parallelism.shard.level, unsharded=unsharded)
