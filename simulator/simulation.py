@@ -11,6 +11,7 @@ from simulator.campaign import run_input, run_result, stretches
 from simulator.cost import cost
 from simulator.engine import pipeline, run, step
 from simulator.engine.assembly import assembly, network_of
+from simulator.engine.calibrated import of_network
 from simulator.engine.faults import StepFactor
 from simulator.engine.inputs import Shared, shared
 from simulator.engine.straggler import straggling
@@ -133,7 +134,7 @@ def spread_out(scenario: Scenario, timing: pipeline.Timing) -> tuple[Seconds, di
     """Return the step with what it waits for slow ranks and for data, and its account."""
     training = scenario.training
     straggle = straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts)
-    slow = straggle.factor * network_of(scenario.cluster).slow
+    slow = straggle.factor * network_of(scenario.cluster, of_network(scenario)).slow
     parts = dict(timing.parts)
     parts["expert"] = parts.get("expert", 0.0) + parts.pop("expert_tensor", 0.0)
     parts["straggler"] = timing.seconds * (slow - 1)
