@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,8 +118,12 @@ def without(mine: System, known: Sequence[Sample], apart: Callable[[System, Syst
     kept = [sample for sample in known if not apart(mine, sample.system)]
     found = ((name, _share(name, own, mine.links, kept)) for name in SHARE_NAMES if getattr(own, name) is not None)
     shares = {name: value for name, value in found if value is not None}
-    seen = not apart(mine, System(mine.links, own.latency_source))
-    return replace(own, **shares, **({} if seen else {"step": (), "latencies": ()}))  # type: ignore[arg-type]
+    unseen: dict[str, Any] = {}
+    if apart(mine, System(mine.links, own.latency_source)):
+        unseen |= {"step": (), "latencies": ()}
+    if apart(mine, System(mine.links, own.turn_source)):
+        unseen["turn"] = None
+    return replace(own, **shares, **unseen)  # type: ignore[arg-type]
 
 
 def nccls_own(links: ScaleUpLinks) -> dict[str, Share]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from simulator.engine.durations import Durations
 from simulator.engine.inputs import Inputs
@@ -10,10 +11,23 @@ from simulator.engine.stage_units import Unit
 from simulator.engine.streams import Item, play
 from simulator.engine.work import Piece, Transfer
 from simulator.machine import collectives
+from simulator.sums import added
 from simulator.units import Bytes, Seconds
 from simulator.workload import gathering
 from simulator.workload.operations import Exchange, Traffic
 from simulator.workload.states import WIDTH, widths
+
+MEMORY_PASSES = 3
+"""Passes over GPU memory of each byte of a ring of NCCL: written by the rank before, read, and written to where it goes
+or read together with what is added to it."""
+MOST_TAKEN = 0.9
+
+
+class Sent(NamedTuple):
+    """A gather or reduction of a unit on its way."""
+
+    seconds: Seconds = 0.0
+    nbytes: Bytes = 0.0
 
 
 class DataAxis:
@@ -72,14 +86,14 @@ class DataAxis:
         The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
         forward is still there when the backward begins, and all are where gradients only are sharded.
         """
-        single, gathers, scatters = list[Unit](), list[Seconds](), list[Seconds]()
+        single, gathers, scatters = list[Unit](), list[Sent](), list[Sent]()
         for unit in units:
             single += [self.with_copies(unit)] * unit.count
-            gathers += [self._seconds(unit, "all_gather", self.weight)] * unit.count
-            scatters += [self._seconds(unit, "reduce_scatter", self.gradient)] * unit.count
-        nothing = [0.0] * len(single)
+            gathers += [self._sent(unit, "all_gather", self.weight)] * unit.count
+            scatters += [self._sent(unit, "reduce_scatter", self.gradient)] * unit.count
+        nothing = [Sent()] * len(single)
         scatters.reverse()
-        again = nothing if self.gathers == 1 else [0.0, *reversed(gathers[:-1])]
+        again = nothing if self.gathers == 1 else [Sent(), *reversed(gathers[:-1])]
         back = list(reversed(single))
         return {
             "forward": self._stream([unit.forward for unit in single], gathers, nothing),
@@ -107,31 +121,40 @@ class DataAxis:
         seconds = self.durations.seconds(Traffic(nbytes)) if nbytes and "data" not in self.durations.without else 0.0
         return Piece(seconds, {"data": seconds}) if seconds else Piece()
 
-    def _seconds(self, unit: Unit, operation: str, width: Bytes) -> Seconds:
-        seconds = 0.0
-        for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data")):
-            if count:
-                seconds += self.durations.seconds(Exchange(axis, operation, count * width))
+    def _sent(self, unit: Unit, operation: str, width: Bytes) -> Sent:
+        exchanges = [
+            Exchange(axis, operation, count * width)
+            for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data"))
+            if count
+        ]
         if operation == "reduce_scatter" and unit.dense and self.replicas > 1:
-            seconds += self.durations.seconds(self._across_replicas(unit.dense))
-        return seconds
+            exchanges.append(self._across_replicas(unit.dense))
+        return Sent(
+            added(self.durations.seconds(exchange) for exchange in exchanges),
+            added(exchange.nbytes for exchange in exchanges if self.durations.channels[exchange.axis].ranks > 1),
+        )
 
-    def _stream(self, computes: list[Piece], before: list[Seconds], after: list[Seconds]) -> Piece:
+    def _item(self, sent: Sent) -> Item:
+        """Return a gather or reduction of a layer, which compute beside it shares SMs and memory with."""
+        memory = MEMORY_PASSES * sent.nbytes / sent.seconds / self.durations.gpu.memory_bandwidth
+        return Item("data", sent.seconds, taken=min(MOST_TAKEN, self.inputs.stack.communication_sms + memory))
+
+    def _stream(self, computes: list[Piece], before: list[Sent], after: list[Sent]) -> Piece:
         """Play units whose weights are gathered `prefetch` units ahead, with what each sends after it."""
         prefetch, items = self.inputs.stack.prefetch, list[Item]()
         position: dict[int, int] = {}
         issued = 0
         for index, compute in enumerate(computes):
             while issued < len(computes) and issued <= index + prefetch:
-                if before[issued]:
+                if before[issued].seconds:
                     position[issued] = len(items)
-                    items.append(Item("data", before[issued]))
+                    items.append(self._item(before[issued]))
                 issued += 1
             waits = (position[index],) if index in position else ()
             items.append(Item("compute", compute.seconds, waits))
-            if after[index]:
-                items.append(Item("data", after[index]))
-        played = play(items, self.inputs.stack.communication_sms)
+            if after[index].seconds:
+                items.append(self._item(after[index]))
+        played = play(items)
         own = sum(computes, Piece())
         exposed = played.seconds - own.seconds
         return Piece(played.seconds, {**own.parts, "data": own.parts.get("data", 0.0) + exposed})

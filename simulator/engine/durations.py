@@ -83,7 +83,8 @@ class Durations:
             kernel=work.kernel,
             dtype=work.dtype,
         )
-        return alone / self.shared.rate("attention", self.gpu.architecture) / self._software
+        rate = self.shared.rate("attention", self.gpu.architecture) * self.shared.rate("attention", work.kernel)
+        return alone / rate / self._software
 
     def exchange(self, work: Exchange) -> Seconds:
         channel = self.channels[work.axis]

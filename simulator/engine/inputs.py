@@ -51,7 +51,7 @@ class Constant:
     group: str
     """products, grouped, attention, elementwise, exchange or software."""
     key: str
-    """An architecture, an architecture and a precision, an axis, or a framework and its year."""
+    """An architecture, an architecture and a precision, an attention kernel, an axis, or a framework and its year."""
     value: Number
     prior: Number
     low: Number
@@ -76,7 +76,7 @@ class Constant:
             stack = scenario.stack
             return any(_software(stack, name) for name in self.key.split(", "))
         gpu = scenario.cluster.host.gpu
-        same = words[0] in (gpu.architecture, "all", "expert")
+        same = words[0] in (gpu.architecture, scenario.stack.attention, "all", "expert")
         return same and (len(words) == 1 or words[1] == scenario.training.precision.kind)
 
 

@@ -20,10 +20,22 @@ from simulator.workload.model import Model
 from simulator.workload.operations import Program
 from simulator.workload.parameters import embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
 from simulator.workload.shape import Shape
-from simulator.workload.stack import Stack
+from simulator.workload.stack import SOFTMAX_BLOCK, Stack
 
 BACKWARD_LAUNCHES = 1.6
 """Kernels of a backward over those of its forward, as the host launches them (two products for one, fewer casts)."""
+LAYER_CALLS = 22
+"""PyTorch calls in the forward of a layer: two norms, four products, two batched ones, softmax, two dropouts with their
+residuals, an activation, copies of queries, keys, values and the context, two reductions (Megatron-LM's
+`ParallelTransformerLayer`)."""
+EMBEDDING_CALLS = 6
+"""The same of the embedding: two lookups, their sum, a mask of other ranks' rows and its fill, a transposition."""
+HEAD_CALLS = 16
+"""The same of the final norm, the head and its loss: product, cast, maximum, shift, mask and gather of the targets,
+exponent, sum, three reductions, logarithm and mean (Megatron-LM's `vocab_parallel_cross_entropy`)."""
+SOFTMAX_CALLS = 7
+"""The same of a softmax that no fused kernel takes, beyond one: cast to fp32, scale, a mask of three, fill, cast back
+(`FusedScaleMaskSoftmax.forward_torch_softmax`)."""
 WEIGHT_SHARE = 1 / 3
 """Of the launches of a backward, those of weight gradients."""
 FULL = ("full", "sqrt")
@@ -81,7 +93,7 @@ class Units:
             inputs.stack,
             inputs.parallelism,
             inputs.training,
-            attention_kernel(inputs.stack, durations.gpu, sinks=inputs.model.sinks),
+            attention_kernel(inputs.stack, durations.gpu, sinks=inputs.model.sinks, squares=squares(inputs)),
             imbalance=inputs.imbalance,
             capacity=inputs.capacity,
         )
@@ -106,23 +118,16 @@ class Units:
         return self._layers[kind]
 
     def _layer(self, shape: Shape) -> Unit:
-        host = self._host_seconds(shape.experts)
-        back = layer.backward(shape)
-        weight, rest = self._halves(back)
+        host = self._expert_host() if shape.experts else self._dense_host()
+        unit = self._unit(layer.forward(shape), layer.backward(shape), host)
+        if "recompute" in self.durations.without:
+            return unit
         full = shape.training.recompute.kind in FULL
-        return Unit(
-            forward=self._piece(layer.forward(shape), host),
-            backward=self._piece(back, BACKWARD_LAUNCHES * host),
-            input_gradient=self._piece(rest, BACKWARD_LAUNCHES * host * (1 - WEIGHT_SHARE)),
-            weight_gradient=self._piece(weight, BACKWARD_LAUNCHES * host * WEIGHT_SHARE),
-            recompute=Piece()
-            if "recompute" in self.durations.without
-            else self._piece(recompute.recomputed(shape), host if full else 0.0),
-        )
+        return replace(unit, recompute=self._piece(recompute.recomputed(shape), host if full else 0.0))
 
     def embedding(self) -> Unit:
         held = embedding_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)
-        unit = self._end(ends.embedding_forward, ends.embedding_backward)
+        unit = self._end(ends.embedding_forward, ends.embedding_backward, EMBEDDING_CALLS)
         return replace(unit, dense=added(held.values()))
 
     def head(self, *, beside_embedding: bool) -> Unit:
@@ -130,7 +135,7 @@ class Units:
         held = head_on_rank(self.inputs.model, tensor=self.inputs.parallelism.tensor)
         if self.inputs.model.tied and beside_embedding:
             held.pop("head")
-        unit = self._end(ends.head_forward, ends.head_backward)
+        unit = self._end(ends.head_forward, ends.head_backward, HEAD_CALLS)
         return replace(unit, dense=added(held.values()))
 
     def mtp(self) -> Unit | None:
@@ -139,7 +144,7 @@ class Units:
         if not model.mtp:
             return None
         one = self.layer(kinds_of(model)[model.layers]).recomputed(1.0)
-        head = self._end(ends.head_forward, ends.head_backward)
+        head = self._end(ends.head_forward, ends.head_backward, HEAD_CALLS)
         held = mtp_on_rank(model, **self.ways)
         return Unit(
             forward=one.forward + head.forward,
@@ -151,26 +156,44 @@ class Units:
             experts=held["experts"] / model.mtp,
         )
 
-    def _end(self, forward: Callable[[Shape], Program], backward: Callable[[Shape], Program]) -> Unit:
-        back = backward(self.shape)
-        weight, rest = self._halves(back)
+    def _end(self, forward: Callable[[Shape], Program], backward: Callable[[Shape], Program], calls: int) -> Unit:
         if "ends" in self.durations.without:
             return Unit(Piece(), Piece(), Piece(), Piece())
-        return Unit(self._piece(forward(self.shape)), self._piece(back), self._piece(rest), self._piece(weight))
+        return self._unit(forward(self.shape), backward(self.shape), self._dense_host() * calls / LAYER_CALLS)
+
+    def _unit(self, forward: Program, backward: Program, host: Seconds) -> Unit:
+        """Return a unit whose forward takes the host so long to launch."""
+        weight, rest = self._halves(backward)
+        return Unit(
+            forward=self._piece(forward, host),
+            backward=self._piece(backward, BACKWARD_LAUNCHES * host),
+            input_gradient=self._piece(rest, BACKWARD_LAUNCHES * host * (1 - WEIGHT_SHARE)),
+            weight_gradient=self._piece(weight, BACKWARD_LAUNCHES * host * WEIGHT_SHARE),
+        )
 
     def _halves(self, program: Program) -> tuple[Program, Program]:
         """Return the halves of a backward where the schedule splits it; nothing asks for them elsewhere."""
         return split(program) if self.inputs.parallelism.schedule.splits else ((), ())
 
-    def _host_seconds(self, experts: bool) -> Seconds:
-        """Return what the host needs to launch the forward of a layer; CUDA graphs launch it in one call."""
+    @property
+    def _graphs(self) -> bool:
+        """Whether the host's time is nothing: CUDA graphs launch a layer in one call."""
+        return self.inputs.stack.cuda_graphs or "host" in self.durations.without
+
+    def _dense_host(self) -> Seconds:
+        """Return what the host needs to launch the forward of a dense layer."""
         stack = self.inputs.stack
-        if stack.cuda_graphs or "host" in self.durations.without:
+        if self._graphs:
             return 0.0
-        if experts:
-            padded = None if self.inputs.capacity is None else stack.cpu_layer_capacity
-            return stack.cpu_layer_expert if padded is None else padded
-        return stack.cpu_layer_tensor if self.inputs.parallelism.tensor > 1 else stack.cpu_layer
+        host = stack.cpu_layer_tensor if self.inputs.parallelism.tensor > 1 else stack.cpu_layer
+        plain = self.shape.kernel == "eager" and stack.softmax == "fused"
+        return host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
+
+    def _expert_host(self) -> Seconds:
+        """Return the same of a layer with experts."""
+        stack = self.inputs.stack
+        padded = None if self.inputs.capacity is None else stack.cpu_layer_capacity
+        return 0.0 if self._graphs else stack.cpu_layer_expert if padded is None else padded
 
     def _piece(self, program: Program, host: Seconds = 0.0) -> Piece:
         return piece(self.durations.play(program), host)
@@ -202,12 +225,17 @@ def split(program: Program) -> tuple[Program, Program]:
     return weight, tuple(rest)
 
 
-def attention_kernel(stack: Stack, gpu: Gpu, *, sinks: bool = False) -> str:
+def squares(inputs: Inputs) -> float:
+    """Return the squares of scores that one attention of a rank works on, one for each sequence and head."""
+    return inputs.training.microbatch * inputs.model.heads / inputs.parallelism.tensor
+
+
+def attention_kernel(stack: Stack, gpu: Gpu, *, sinks: bool = False, squares: float = SOFTMAX_BLOCK) -> str:
     """Return the attention kernel of a stack on a GPU: its own, or the GPU's best where that was never written.
 
     Unfused attention with sinks is plain PyTorch: no fused softmax takes their column.
     """
     kernel = stack.attention_of(sinks=sinks)
     if kernel == "unfused":
-        return "sinks" if sinks else "eager" if stack.softmax == "eager" else "unfused"
+        return "sinks" if sinks else "eager" if stack.softmax_of(squares) == "eager" else "unfused"
     return kernel if kernel in gpu.kernels.attention else attention.newest(gpu)

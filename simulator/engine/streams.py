@@ -1,7 +1,8 @@
 """Plays a program on its streams: how long it takes, and what the compute stream waited for.
 
 A stream does one thing at a time, in the order of issue. Compute beside an exchange runs on the SMs that the
-exchange leaves (NCCL's channels are thread blocks), so it is slower for as long as the exchange runs.
+exchange leaves (NCCL's channels are thread blocks), so it is slower for as long as the exchange runs; an exchange that
+takes more than SMs says how much.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ class Item(NamedTuple):
     waits: tuple[int, ...] = ()
     part: str = "compute"
     """The account that a compute item's own time goes to."""
+    taken: Share | None = None
+    """Share of its rate that compute loses beside this exchange, where it is not the usual one."""
 
 
 class Play(NamedTuple):
@@ -44,17 +47,17 @@ def play(items: Iterable[Item], communication_sms: Share = 0.0) -> Play:
     ends: list[float] = []
     parts: dict[str, float] = {}
     busy: dict[str, float] = {}
-    running: list[tuple[float, float]] = []
+    running: list[tuple[float, float, Share]] = []
     streams: list[str] = []
     now = 0.0
-    for stream, seconds, waits, part in items:
+    for stream, seconds, waits, part, taken in items:
         if stream != "compute":
             start = max(free.get(stream, 0.0), now)
             for position in waits:
                 start = max(start, ends[position])
             end = start + seconds
             if seconds > 0:
-                running.append((start, end))
+                running.append((start, end, communication_sms if taken is None else taken))
             free[stream] = end
         else:
             start, blamed = now, ""
@@ -63,7 +66,7 @@ def play(items: Iterable[Item], communication_sms: Share = 0.0) -> Play:
                     start, blamed = ends[position], streams[position]
             if start > now:
                 parts[blamed] = parts.get(blamed, 0.0) + start - now
-            end = _slowed(start, seconds, running, communication_sms) if running else start + seconds
+            end = _slowed(start, seconds, running) if running else start + seconds
             running = [interval for interval in running if interval[1] > end]
             parts[part] = parts.get(part, 0.0) + end - start
             now = end
@@ -77,10 +80,10 @@ def play(items: Iterable[Item], communication_sms: Share = 0.0) -> Play:
     return Play(now, parts, busy)
 
 
-def _slowed(start: float, seconds: float, running: list[tuple[float, float]], taken: float) -> float:
+def _slowed(start: float, seconds: float, running: list[tuple[float, float, Share]]) -> float:
     """Return when compute that starts at `start` ends, with less of the GPU while an exchange runs."""
     left, now = seconds, start
-    for begin, end in sorted(running):
+    for begin, end, taken in sorted(running):
         if end <= now:
             continue
         if begin > now:

@@ -135,7 +135,8 @@ def _core(s: Setting) -> dict[str, Bytes]:
         second = s.operand if s.operand != s.value else 0.0
         return {"attention statistics": 4 * heads * s.tokens, "attention output": (s.value + second) * output}
     scores = heads * s.tokens * s.keys
-    wide = 4.0 if s.stack.softmax == "eager" and s.value < 4 else 0.0
+    eager = s.stack.softmax_of(heads * s.tokens / s.keys) == "eager"
+    wide = 4.0 if eager and s.value < 4 else 0.0
     cut = s.value if model.sinks else 0.0  # the probabilities without the column of the sink, which the product keeps
     return {
         "attention scores": (s.value + wide + cut) * scores,

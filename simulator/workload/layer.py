@@ -3,8 +3,9 @@
 Sources: Megatron-LM's layer (Narayanan et al. 2021; Korthikanti et al. 2022 for sequence parallelism),
 Transformer Engine for fp8 casts and overlapped tensor parallelism, DeepSeek-V2/V3 for latent attention
 and experts. Bytes of elementwise work are what the kernels read and write, two bytes a value in 16 bit:
-a fused norm reads and writes the residual stream once, a bias-dropout-residual kernel reads two and writes
-one tensor, an activation reads its inputs and writes its output; a backward moves twice as much.
+a fused norm reads and writes the residual stream once and its backward moves twice as much, a bias-dropout-residual
+kernel reads two tensors and writes one, an activation reads its inputs and writes its output. Backward, the gradients
+of the two branches are added, dropout masks one of them, and each bias sums its own.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from simulator.workload.latent import latent_backward, latent_forward
 from simulator.workload.model import Latent
 from simulator.workload.operations import Builder, Core, Exchange, Gemm, Program, Traffic
 from simulator.workload.shape import LOW_PRECISION, Shape
+from simulator.workload.states import WIDTH
 
 EAGER_NORM_BYTES = 60.0
 """Bytes a value of an RMSNorm written in separate PyTorch kernels with an fp32 upcast: 18 to 20 times the
 minimal traffic at the bandwidth of STREAM, measured for the Hugging Face kernel (Liger-Kernel benchmarks)."""
 
+ACTIVATION_PASSES = {(False, False): (2, 3), (True, False): (3, 5), (True, True): (5, 9)}
+"""Passes over the width of an MLP, forward and backward, by whether it is gated and written in separate kernels: read
+the input and write the output; the backward reads both inputs and the gradient and writes a gradient for each input."""
+
 CAST_BYTES = {"delayed": 4.0, "block": 4.0, "current": 6.0}
 """Bytes a value of a GEMM input to quantise: read 2, write it and its transpose 1 each; current scaling reads
 it once more for the maximum (Transformer Engine)."""
+NORM_CAST_BYTES = 1.0
+"""The same where the norm ahead writes eight bits: it saves the write of 16 bits and their reading, and only the
+transpose is left to read and write (`layernorm_fwd_fp8` of Transformer Engine)."""
 
 
 class Layer:
@@ -48,11 +57,19 @@ class Layer:
         out.compute(name, Traffic(nbytes * (1.6 if eager else 2) if backward else nbytes, 8 if eager else 1))
 
     def residual(self, out: Builder, name: str, backward: bool = False) -> None:
-        e, values = self.shape.value_bytes, self.shape.scattered * self.model.hidden
-        mask = 1 if self.model.dropout else 0
-        eager = self.shape.stack.elementwise == "eager"
-        nbytes = values * (7 * e + mask if eager else 3 * e + mask)
-        out.compute(name, Traffic(2 * nbytes if backward else nbytes, 3 if eager else 1))
+        """Add a branch to the residual stream, or add up the gradients of both and take the dropout and bias back."""
+        e, dropped = self.shape.value_bytes, bool(self.model.dropout)
+        eager, biased = self.shape.stack.elementwise == "eager", self.model.bias == "all"
+        nbytes, kernels = 3 * e, 1
+        if dropped and (eager or backward):
+            nbytes, kernels = nbytes + 2 * e + 1, kernels + 1
+        elif dropped:
+            nbytes += 1
+        if biased and backward:
+            nbytes, kernels = nbytes + e, kernels + 1
+        elif biased and eager and self.shape.stack.row_bias == "apart":
+            nbytes, kernels = nbytes + 2 * e, kernels + 1
+        out.compute(name, Traffic(nbytes * self.shape.scattered * self.model.hidden, kernels))
 
     def rope(self, out: Builder, name: str, backward: bool = False) -> None:
         if self.model.positions != "rope":
@@ -66,13 +83,21 @@ class Layer:
     def activation(self, out: Builder, name: str, values: float, backward: bool = False) -> None:
         e = self.shape.value_bytes
         eager = self.shape.stack.mlp == "eager"
-        passes = (5 if eager else 3) if self.model.gated else (4 if eager and self.model.bias == "all" else 2)
-        nbytes = values * passes * e
-        out.compute(name, Traffic(2 * nbytes if backward else nbytes, 2 if eager else 1))
+        forward, back = ACTIVATION_PASSES[self.model.gated, self.model.gated and eager]
+        out.compute(name, Traffic(values * (back if backward else forward) * e, 2 if eager else 1))
 
-    def cast(self, out: Builder, name: str, values: float) -> None:
-        if self.dtype in LOW_PRECISION:
-            out.compute(f"{name} cast", Traffic(values * CAST_BYTES[self.shape.training.precision.scaling]))
+    def bias_gradient(self, out: Builder, name: str, values: float) -> None:
+        """Sum an output gradient over its tokens, in a kernel that reads it once more."""
+        if self.model.bias == "all" or (self.model.bias == "qkv" and name == "qkv"):
+            out.compute(f"{name} bias", Traffic(values * self.shape.value_bytes), weight_gradient=True)
+
+    def cast(self, out: Builder, name: str, values: float, *, normed: bool = False) -> None:
+        """Quantise an operand; a norm ahead of the product may write it so where the scale is known before."""
+        if self.dtype not in LOW_PRECISION:
+            return
+        scaling = self.shape.training.precision.scaling
+        fused = normed and self.shape.stack.norm_casts and scaling == "delayed"
+        out.compute(f"{name} cast", Traffic(values * (NORM_CAST_BYTES if fused else CAST_BYTES[scaling])))
 
     # Matrix products with their exchanges.
 
@@ -94,10 +119,10 @@ class Layer:
         """A product whose output is split over the tensor axis; its input is gathered first."""
         product = Gemm(self.shape.tokens, int(width), self.model.hidden, 1, self.dtype)
         if not self.sequence:
-            self.cast(out, name, self.shape.tokens * self.model.hidden)
+            self.cast(out, name, self.shape.tokens * self.model.hidden, normed=True)
             out.compute(name, product)
             return
-        self.cast(out, name, self.shape.scattered * self.model.hidden)
+        self.cast(out, name, self.shape.scattered * self.model.hidden, normed=True)
         if self.ring:
             out.gather_beside(name, self.gather(), product, self.tensor)
         else:
@@ -117,7 +142,10 @@ class Layer:
             out.exchange(f"{name} reduce", self.scatter() if self.sequence else self.reduce())
 
     def weight(self, out: Builder, name: str, product: Gemm) -> None:
-        """The weight gradient of C[m, n] = A[m, k] B[k, n]: n x k from m, added to the main gradient."""
+        """The weight gradient of C[m, n] = A[m, k] B[k, n]: n x k from m, added to the main gradient.
+
+        Added apart, it is read once more, and the main gradient read and written in its own format.
+        """
         fused = self.shape.stack.gradient_accumulation_fusion
         reduced = gathering.every_microbatch(self.shape.stack, self.shape.parallelism)
         out.compute(
@@ -127,7 +155,8 @@ class Layer:
         )
         if not fused and not reduced:
             values = product.k * product.n * product.groups * product.kernels
-            out.compute(f"{name} accumulate", Traffic(values * (self.shape.value_bytes + 8.0)), weight_gradient=True)
+            width = self.shape.value_bytes + 2 * WIDTH[self.shape.training.states.gradients]
+            out.compute(f"{name} accumulate", Traffic(values * width), weight_gradient=True)
 
     def column_backward(self, out: Builder, name: str, width: float, *, reduced: bool = True) -> None:
         product = Gemm(self.shape.tokens, int(width), self.model.hidden, 1, self.dtype)
@@ -147,6 +176,7 @@ class Layer:
         if gathered is not None:
             out.wait(gathered)
         self.weight(out, name, product)
+        self.bias_gradient(out, name, self.shape.tokens * width)
         if scattered is not None and self.asynchronous:
             out.wait(scattered)
 

@@ -23,6 +23,8 @@ def recomputed(shape: Shape) -> Program:
     if recompute.kind in ("full", "sqrt"):
         layer.attention_forward(out)
         layer.mlp_forward(out)
+        if shape.stack.recompute_stops and not shape.experts:
+            return _until_saved(out.program())
     elif recompute.kind == "selective" and recompute.modules:
         if "core_attention" in recompute.modules:
             out.compute("attention", layer.core)
@@ -39,6 +41,12 @@ def recomputed(shape: Shape) -> Program:
     elif recompute.kind == "selective":
         _every_other(layer, out)
     return out.program()
+
+
+def _until_saved(forward: Program) -> Program:
+    """Return a layer's forward up to its last product, whose input is the last tensor that the backward needs."""
+    last = next(operation.name for operation in reversed(forward) if isinstance(operation.work, Gemm))
+    return forward[: next(place for place, operation in enumerate(forward) if operation.name == last)]
 
 
 def _every_other(layer: Layer, out: Builder) -> None:

@@ -27,6 +27,11 @@ class States:
     """The optimizer's averages, two for Adam."""
 
 
+SOFTMAX_BLOCK = 4
+"""Squares of scores that a block of the fused softmax takes; where they do not divide, plain PyTorch takes over
+(`FusedScaleMaskSoftmax.is_kernel_available`, Megatron-LM and Transformer Engine)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stack:
     """What the software does; each field is a software fact that the catalog entry sources."""
@@ -43,6 +48,8 @@ class Stack:
     """Attention kernel of models with learned sinks, which a kernel must know; without one it is unfused."""
     norm: Literal["fused", "eager"] = "fused"
     """``eager`` upcasts to fp32 in separate kernels and keeps the copies."""
+    norm_casts: bool = False
+    """With delayed scaling, norms write their output in eight bits."""
     mlp: Literal["fused", "eager"] = "fused"
     """Activation function and gate in one kernel that keeps 2 ffn values a token, or kernel by kernel."""
     softmax: Literal["fused", "eager"] = "fused"
@@ -51,6 +58,9 @@ class Stack:
     """Rotary positions in one kernel, or kernel by kernel."""
     elementwise: Literal["fused", "eager"] = "fused"
     """Bias, dropout and residual in one kernel, or one kernel each."""
+    row_bias: Literal["product", "apart"] = "product"
+    """Where ``elementwise`` is eager, bias of a product whose output goes to the residual stream: in the product's
+    kernel, or added in one of its own."""
     expert_bias: Literal["fused", "eager"] = "eager"
     """Bias of the last product of an expert, where a model has one: with the product, or kernel by kernel and expert by
     expert."""
@@ -156,6 +166,8 @@ class Stack:
     """A stage frees its output once it is sent; otherwise that stays until its backward."""
     selective: Literal["attention", "operations"] = "attention"
     """What selective recompute means: the core of unfused attention, or every other matrix product."""
+    recompute_stops: bool = False
+    """Full recompute ends with the last tensor that the backward needs, ahead of a layer's last product."""
     keeps_scores_buffer: bool = False
     """One buffer as large as a microbatch's scores stays allocated, which unfused attention's product writes over."""
     bucket: Bytes = 0.0
@@ -183,3 +195,7 @@ class Stack:
     def attention_of(self, *, sinks: bool) -> str:
         """Return the attention kernel of a model with or without learned sinks."""
         return self.sinks if sinks else self.attention
+
+    def softmax_of(self, squares: float) -> str:
+        """Return the softmax of unfused attention over so many squares of scores on a rank (sequences x heads)."""
+        return self.softmax if squares % SOFTMAX_BLOCK == 0 else "eager"

@@ -9,9 +9,11 @@ import pytest
 from simulator.engine.assembly import assembly
 from simulator.engine.inputs import Shared
 from simulator.engine.stage_units import kinds_of
+from simulator.engine.work import Piece
 from simulator.machine.kernels import elementwise
 from simulator.scenario import from_dict
 from simulator.workload import layer
+from simulator.workload.operations import Exchange
 from simulator.workload.parameters import layer_on_rank
 from simulator.workload.shape import Shape
 
@@ -82,3 +84,15 @@ def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
 
     assert not sums(plain)
     assert len(sums(piped)) == 4
+
+
+def test_compute_beside_a_gather_loses_sms_and_three_passes_of_memory():
+    case = scenario(communication_sms=0.1, gather_copies=0.0, scatter_copies=0.0)
+    axis, unit = pieces(case)
+    gather = Exchange("shard", "all_gather", unit.dense * 2)
+    seconds = axis.durations.seconds(gather)
+    memory = 3 * gather.nbytes / case.cluster.host.gpu.memory_bandwidth
+    single = replace(unit, count=2, backward=Piece(), input_gradient=Piece(), weight_gradient=Piece())
+    forward = axis.gathered([single])["forward"]
+    assert unit.forward.seconds > 2 * seconds
+    assert forward.seconds == pytest.approx(seconds + 2 * unit.forward.seconds + 0.1 * seconds + memory)

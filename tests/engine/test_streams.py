@@ -39,3 +39,10 @@ def test_parts_sum_to_the_duration():
 
 def test_nothing_takes_no_time():
     assert play([]).seconds == 0.0
+
+
+def test_an_exchange_may_take_more_than_the_usual_share():
+    # Four seconds beside at half the speed do two; the other two run alone.
+    assert play([Item("data", 4.0, taken=0.5), Item("compute", 4.0)], 0.25).seconds == pytest.approx(6.0)
+    both = [Item("data", 4.0, taken=0.5), Item("compute", 2.0), Item("tensor", 4.0), Item("compute", 3.0)]
+    assert play(both, 0.25).seconds == pytest.approx(8.0)

@@ -160,3 +160,10 @@ def test_efa_costs_more_for_each_hop():
     efa = replace(across(2), network="efa")
     extra = collectives.time("all_reduce", 8.0, efa) - collectives.time("all_reduce", 8.0, across(2))
     assert extra == pytest.approx(2 * 64e-6)
+
+
+@pytest.mark.parametrize("n", [2, 4, 8])
+def test_a_ring_of_a100_turns_one_part_beside_no_send(n):
+    turning, sent = WAYS["ring"].plans("all_reduce", inside(n, 300e9, "nvlink3"))[-1], 2 * (n - 1) / n
+    assert turning.per_byte == pytest.approx(sent / (0.796 * 300e9) + 1 / (n * 610e9))
+    assert WAYS["ring"].plans("all_reduce", inside(n))[-1].per_byte == pytest.approx(sent / (0.815 * 450e9))

@@ -27,6 +27,10 @@ class ScaleUpLinks:
     multicast: Share | None = None
     multicast_bus: Share = 1.0
     fill: Bytes = 0.0
+    turn: BytesPerSecond | None = None
+    """Rate at which a rank of a ring works on its own part before or after all sends, where that shows."""
+    turn_source: str = ""
+    """Whose measurement it is from."""
     links_used: tuple[tuple[int, int], ...] = ()
     """On a mesh that is not full, links that a ring of so many ranks can use."""
     latencies: tuple[tuple[str, Seconds], ...] = ()
@@ -115,6 +119,8 @@ def fabric(name: str) -> ScaleUpLinks:
         multicast=float(found["multicast"]) if "multicast" in found else None,
         multicast_bus=float(found.get("multicast_bus", 1.0)),
         fill=parse(found["fill"], "B"),
+        turn=parse(found["turn"], "B/s") if "turn" in found else None,
+        turn_source=found.get("turn_source", ""),
         links_used=tuple((int(ranks), int(links)) for ranks, links in found.get("links_used", {}).items()),
         step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),

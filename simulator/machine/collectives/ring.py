@@ -72,7 +72,7 @@ class Ring(Collective):
         self, protocol: nccl.Protocol, operation: Operation, channel: Channel, rate: BytesPerSecond, most: Seconds
     ) -> Plan:
         latency = self.latency(protocol, operation, channel)
-        per_byte = bus_factor(operation, channel.ranks) / rate
+        per_byte = bus_factor(operation, channel.ranks) / rate + turn(channel)
         return Plan(
             protocol=protocol,
             latency=latency,
@@ -81,6 +81,16 @@ class Ring(Collective):
             expected_latency=latency,
             expected_per_byte=per_byte,
         )
+
+
+def turn(channel: Channel) -> float:
+    """Return the seconds a byte of the buffer that a rank's own part takes beside no send.
+
+    A ring of n ranks sends in 2(n-1) steps or n-1, and works on a part in one more: a rank reads its own part before
+    the first send, or writes the last one that it receives.
+    """
+    rate = links(channel).turn
+    return 1 / (channel.ranks * rate) if rate and channel.inside_host else 0.0
 
 
 def bandwidth(channel: Channel) -> BytesPerSecond:
