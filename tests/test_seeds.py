@@ -43,7 +43,7 @@ def test_the_ridge_of_an_h100_is_295_flop_a_byte():
 def test_four_kept_tensors_of_a_4096_wide_layer_are_134_megabytes():
     model = Model(layers=1, hidden=4096, heads=32, vocabulary=32000)
     training = Training(steps=1, sequence_length=4096)
-    shape = Shape(model, Stack(), Parallelism(), training, "flash-2")
+    shape = Shape.of(model, Stack(), Parallelism(), training, "flash-2")
     assert 4 * shape.residual_bytes == pytest.approx(134e6, rel=0.002)
 
 

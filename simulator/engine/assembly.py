@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from simulator.engine.calibrated import of_kernels, of_network
+from simulator.engine.contents import Content, content, kinds_of
 from simulator.engine.data_axis import DataAxis, join
 from simulator.engine.durations import Durations
 from simulator.engine.host_copies import HostCopies
 from simulator.engine.inputs import HostSide, Inputs, Shared, shared, unfitted
-from simulator.engine.stage_units import Kind, Unit, Units, kinds_of
+from simulator.engine.stage_units import Held, Unit, attention_kernel, squares, units_of
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
-from simulator.machine.hardware import HOST_LINK_EFFICIENCY
+from simulator.machine.hardware import HOST_LINK_EFFICIENCY, Gpu
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
-from simulator.sums import added
+from simulator.units import Seconds, Share
 from simulator.workload.layout import Chunk, axes, chunks
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import embedding_on_rank
+from simulator.workload.shape import Shape
 from simulator.workload.states import WIDTH
-
-Content = tuple[tuple[Kind, ...], bool, bool]
-"""The layers of a chunk by kind, and whether embedding and head are there too."""
 
 
 class Assembly:
     def __init__(self, inputs: Inputs, durations: Durations) -> None:
         self.inputs = inputs
         self.durations = durations
-        self.units = Units(inputs, durations)
+        self.units = units_of(_shape(inputs, durations.gpu), durations.of_layers(), inputs.parallelism.schedule.splits)
         self.data = DataAxis(inputs, durations)
         self.copies = HostCopies(inputs, durations)
         self.chunks = chunks(inputs.model, inputs.stack, inputs.parallelism)
-        self._held: dict[Content, list[Unit]] = {}
+        self.contents = {part: content(inputs.model, part) for part in self.chunks}
+        # Layouts that do the same in a layer share what chunks hold, unless copies to the host are beside it.
+        self._held = {} if self.copies.priced else self.units.held
         self._works: dict[tuple[Content, bool], ChunkWork] = {}
 
     def step(self) -> StepWork:
@@ -58,34 +58,25 @@ class Assembly:
             end=tuple(self._end(stage) for stage in stages),
         )
 
-    def content(self, part: Chunk) -> Content:
-        """Return what chunks have in common that hold and do the same."""
-        return kinds_of(self.inputs.model)[part.first : part.last], part.embedding, part.head
-
-    def held(self, part: Chunk) -> list[Unit]:
+    def held(self, part: Chunk) -> Held:
         """Return the units of a chunk in the order of the model."""
-        content = self.content(part)
-        if content not in self._held:
-            self._held[content] = self._units(part)
-        return self._held[content]
+        key = self.contents[part], self._recomputed_share(part)
+        if key not in self._held:
+            self._held[key] = Held(tuple(self._units(*key)))
+        return self._held[key]
 
-    def _units(self, part: Chunk) -> list[Unit]:
-        kinds = Counter(kinds_of(self.inputs.model)[part.first : part.last])
-        share = self._recomputed_share(part)
-        units = [
-            self.copies.beside(
-                replace(self.units.layer(kind).recomputed(share), count=count), self.copies.kept(kind.experts, share)
-            )
-            for kind, count in kinds.items()
-        ]
-        if part.embedding:
-            units.insert(0, self.copies.beside(self.units.embedding()))
-        if part.head:
-            module = self.units.mtp()
-            last = kinds_of(self.inputs.model)[-1]
-            units += [self.copies.beside(module, self.copies.kept(last.experts))] if module else []
-            units.append(self.copies.beside(self.units.head(beside_embedding=part.embedding)))
-        return units
+    def _units(self, holds: Content, recomputed: Share) -> Iterator[Unit]:
+        units, copies = self.units, self.copies
+        if holds.embedding:
+            yield copies.beside(units.embedding)
+        for kind, count in holds.layers:
+            layers = replace(units.layer(kind).recomputed(recomputed), count=count)
+            yield copies.beside(layers, copies.kept(kind.experts, recomputed))
+        if holds.head:
+            if module := units.mtp():
+                last = kinds_of(self.inputs.model)[-1]
+                yield copies.beside(module, copies.kept(last.experts))
+            yield copies.beside(units.head(beside_embedding=holds.embedding))
 
     def _recomputed_share(self, part: Chunk) -> float:
         """Return the share of a chunk's layers that are recomputed, where the scenario gives a number a stage."""
@@ -95,19 +86,17 @@ class Assembly:
         return min(1.0, recompute.layers / self.inputs.parallelism.schedule.chunks_per_stage / part.layers)
 
     def chunk(self, part: Chunk) -> ChunkWork:
-        key = self.content(part), part.chunk == 0
+        key = self.contents[part], part.chunk == 0
         if key not in self._works:
             self._works[key] = self._work(part, self.held(part))
         return self._works[key]
 
-    def _work(self, part: Chunk, units: list[Unit]) -> ChunkWork:
-        pieces = ("forward", "backward", "input_gradient", "weight_gradient")
+    def _work(self, part: Chunk, held: Held) -> ChunkWork:
         if self.data.sharded:
-            whole, reduce, gather = self.data.gathered(units), Transfer(), Transfer()
+            whole, reduce, gather = self.data.gathered(held.units), Transfer(), Transfer()
         else:
-            whole = {name: sum((getattr(u, name) * u.count for u in units), Piece()) for name in pieces}
-            dense, experts = weights(units)
-            reduce, gather = self.data.transfers(dense, experts)
+            whole = dict(held.pieces)
+            reduce, gather = self.data.transfers(*held.weights)
         host = self.inputs.stack.cpu_microbatch
         if host and part.chunk == 0 and "host" not in self.durations.without:
             whole["forward"] += Piece(host, {"other": host})
@@ -128,7 +117,7 @@ class Assembly:
         """Return the optimizer step of each stage, on the GPU or on the host."""
         dense, experts, backward = ([0.0] * self.inputs.parallelism.pipeline for _ in range(3))
         for part in self.chunks:
-            more_dense, more_experts = weights(self.held(part))
+            more_dense, more_experts = self.held(part).weights
             dense[part.stage] += more_dense
             experts[part.stage] += more_experts
             backward[part.stage] += self.chunk(part).backward.seconds
@@ -137,21 +126,31 @@ class Assembly:
         return tuple(map(self.copies.optimizer, dense, experts, backward))
 
     def _end(self, stage: int) -> Piece:
-        """The all-reduce of tied embeddings between first and last stage, and host work once a step."""
-        inputs, host = self.inputs, 0.0 if "host" in self.durations.without else self.inputs.stack.cpu_step
-        tied = 0.0
+        """What a stage does once a step, hidden by nothing: a tied embedding at either end, and host work."""
+        host = 0.0 if "host" in self.durations.without else self.inputs.stack.cpu_step
         at_an_end = any(part.stage == stage and (part.embedding or part.head) for part in self.chunks)
-        if inputs.model.tied and inputs.parallelism.pipeline > 1 and at_an_end and "data" not in self.durations.without:
-            table = embedding_on_rank(inputs.model, tensor=inputs.parallelism.tensor)["token_embedding"]
-            pair = replace(self.durations.channels["pipeline"], ranks=2)
-            nbytes = table * WIDTH[inputs.stack.gradient_reduce]
-            tied = collectives.time("all_reduce", nbytes, pair, self.durations.algorithm)
+        tied = self._tied if at_an_end else 0.0
         return Piece(tied + host, {"data": tied, "other": host})
 
+    @cached_property
+    def _tied(self) -> Seconds:
+        """The all-reduce of tied embeddings between first and last stage."""
+        inputs = self.inputs
+        if not inputs.model.tied or inputs.parallelism.pipeline == 1 or "data" in self.durations.without:
+            return 0.0
+        table = embedding_on_rank(inputs.model, tensor=inputs.parallelism.tensor)["token_embedding"]
+        pair = replace(self.durations.channels["pipeline"], ranks=2)
+        return collectives.time(
+            "all_reduce", table * WIDTH[inputs.stack.gradient_reduce], pair, self.durations.algorithm
+        )
 
-def weights(units: list[Unit]) -> tuple[float, float]:
-    """Return the parameters of units on a rank: dense ones, and those of experts."""
-    return added(unit.count * unit.dense for unit in units), added(unit.count * unit.experts for unit in units)
+
+def _shape(inputs: Inputs, gpu: Gpu) -> Shape:
+    """Return what the layers of a step depend on."""
+    model, stack = inputs.model, inputs.stack
+    kernel = attention_kernel(stack, gpu, sinks=model.sinks, squares=squares(inputs))
+    imbalance, capacity = inputs.imbalance, inputs.capacity
+    return Shape.of(model, stack, inputs.parallelism, inputs.training, kernel, imbalance=imbalance, capacity=capacity)
 
 
 @lru_cache(maxsize=64)

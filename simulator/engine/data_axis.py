@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -80,7 +81,7 @@ class DataAxis:
         shares = self.durations.channels["shard"].ranks if self.level != "none" else 1
         return Exchange("replicate", "all_reduce", count * self.gradient / shares)
 
-    def gathered(self, units: list[Unit]) -> dict[str, Piece]:
+    def gathered(self, units: Sequence[Unit]) -> dict[str, Piece]:
         """Return the pieces of a chunk whose weights are gathered unit by unit ahead of compute.
 
         The reduction of a unit follows its backward; gathers and reductions share the data stream. The last unit of the
@@ -95,12 +96,14 @@ class DataAxis:
         scatters.reverse()
         again = nothing if self.gathers == 1 else [Sent(), *reversed(gathers[:-1])]
         back = list(reversed(single))
-        return {
+        pieces = {
             "forward": self._stream([unit.forward for unit in single], gathers, nothing),
             "backward": self._stream([unit.backward for unit in back], again, scatters),
-            "input_gradient": self._stream([unit.input_gradient for unit in back], again, nothing),
-            "weight_gradient": self._stream([unit.weight_gradient for unit in back], nothing, scatters),
         }
+        if self.inputs.parallelism.schedule.splits:
+            pieces["input_gradient"] = self._stream([unit.input_gradient for unit in back], again, nothing)
+            pieces["weight_gradient"] = self._stream([unit.weight_gradient for unit in back], nothing, scatters)
+        return pieces
 
     def with_copies(self, unit: Unit) -> Unit:
         """Return the unit with the copies between its tensors and the flat buffers on the wire."""

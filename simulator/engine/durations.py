@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from simulator.engine.inputs import Shared
 from simulator.engine.streams import Item, Play, play
@@ -16,6 +17,8 @@ from simulator.workload.stack import Stack
 
 KINDS = {Gemm: "products", Core: "attention", Traffic: "elementwise"}
 """Terms of the physics that can be switched off, beside the axes of the mesh."""
+IN_LAYERS = ("tensor", "context", "expert", "expert_tensor")
+"""Axes over which layers, embedding and head exchange."""
 
 
 class Durations:
@@ -39,6 +42,11 @@ class Durations:
         self.without = frozenset(without)
         self._software = self.shared.rate("software", f"{stack.framework} {stack.year}", stack.framework)
         self._known: dict[Work, Seconds] = {}
+
+    def of_layers(self) -> Durations:
+        """Return the prices of what layers do, which all layouts share that differ in other axes."""
+        channels = tuple(self.channels[name] for name in IN_LAYERS)
+        return _of_layers(self.gpu, self.stack, channels, self.algorithm, self.shared, self.without)
 
     def over(self, channels: Mapping[str, Channel]) -> Durations:
         """Return the prices of the same machine with other channels."""
@@ -102,3 +110,11 @@ class Durations:
     def play(self, program: Program) -> Play:
         """Return how a program unfolds on its streams."""
         return play((self.item(operation) for operation in program), self.stack.communication_sms)
+
+
+@lru_cache(maxsize=256)
+def _of_layers(
+    gpu: Gpu, stack: Stack, channels: tuple[Channel, ...], algorithm: str, shared: Shared, without: frozenset[str]
+) -> Durations:
+    among = dict(zip(IN_LAYERS, channels, strict=True))
+    return Durations(gpu, stack, among, algorithm, shared=shared, without=without)

@@ -85,9 +85,9 @@ def _software(stack: Stack, name: str) -> bool:
     return stack.framework == framework and year in ("", str(stack.year))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shared:
-    """The constants at work, by group and key."""
+    """The constants at work, by group and key; prices are kept by the object."""
 
     factors: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from simulator.engine.assembly import Assembly
-from simulator.engine.stage_units import Unit, kinds_of
+from simulator.engine.contents import kinds_of
+from simulator.engine.stage_units import Unit
 from simulator.machine import collectives
 from simulator.machine.network import Carried
 from simulator.units import Bytes, Number
@@ -45,7 +46,7 @@ def _all(assembly: Assembly) -> Sent:
                 yield operation.work, operation.share * count * microbatches
     yield from _between_stages(assembly)
     for part in assembly.chunks:
-        for unit in assembly.held(part):
+        for unit in assembly.held(part).units:
             yield from _of_weights(assembly, unit)
 
 

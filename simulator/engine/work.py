@@ -13,6 +13,8 @@ from simulator.workload.schedules import Schedule
 
 ACCOUNTS = ("compute", "recompute", "tensor", "context", "expert", "data", "offload", "other")
 """What a piece of work on a stage is made of."""
+PIECES = {"F": "forward", "B": "backward", "I": "input_gradient", "W": "weight_gradient"}
+"""What a chunk does in each phase of a schedule."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,16 @@ class Piece:
     parts: Mapping[str, Seconds] = field(default_factory=dict)
 
     def __add__(self, other: Piece) -> Piece:
-        names = {**self.parts, **other.parts}
-        parts = {name: self.parts.get(name, 0.0) + other.parts.get(name, 0.0) for name in names}
+        parts = dict(self.parts)
+        for name, seconds in other.parts.items():
+            parts[name] = parts.get(name, 0.0) + seconds
         return Piece(self.seconds + other.seconds, parts)
 
     def __mul__(self, times: float) -> Piece:
         return Piece(times * self.seconds, {name: times * part for name, part in self.parts.items()})
+
+
+NOTHING = Piece()
 
 
 @dataclass(frozen=True)
@@ -64,15 +70,16 @@ class ChunkWork:
     layers: int
     forward: Piece
     backward: Piece
-    input_gradient: Piece
-    weight_gradient: Piece
+    input_gradient: Piece = NOTHING
+    weight_gradient: Piece = NOTHING
     reduce: Transfer = Transfer()
     """Gradients of the chunk, reduced over its data group."""
     gather: Transfer = Transfer()
     """Weights of the chunk, gathered before its first forward of a step."""
 
     def phase(self, name: str) -> Piece:
-        return {"F": self.forward, "B": self.backward, "I": self.input_gradient, "W": self.weight_gradient}[name]
+        piece: Piece = getattr(self, PIECES[name])
+        return piece
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ from typing import Any
 from simulator.engine import wavefront
 from simulator.engine.assembly import assembly
 from simulator.engine.pipeline import Timing
-from simulator.engine.stage_units import Units
 from simulator.engine.work import StepWork
 from simulator.errors import ScenarioError
 from simulator.scenario import Scenario
@@ -25,7 +24,6 @@ from simulator.studies.point import Base
 from simulator.studies.space import described
 from simulator.studies.store import Row, key
 from simulator.units import Flops, Seconds
-from simulator.workload import gathering
 from simulator.workload.flops import flops_per_token
 from simulator.workload.layout import Parallelism
 from simulator.workload.training import Training
@@ -100,7 +98,7 @@ def _parts(ones: list[Layout]) -> Iterator[list[Layout]]:
 
 def evaluate(group: Group) -> Row:
     """Return the rows of a group: memory of all its layouts, times of those that fit."""
-    asked, prices = _read(group.base), Prices()
+    asked = _read(group.base)
     rows: list[Row] = []
     timed: list[tuple[Row, Scenario, StepWork]] = []
     for layout in group.layouts:
@@ -112,7 +110,7 @@ def evaluate(group: Group) -> Row:
         if held.verdict == "oom":
             row["reason"] = too_large(held)
         else:
-            timed.append((row, scenario, prices.step(scenario)))
+            timed.append((row, scenario, assembly(scenario).step()))
         rows.append(row)
     seconds = wavefront.times([work for _, _, work in timed])
     for (row, scenario, _), alone in zip(timed, seconds, strict=True):
@@ -123,25 +121,6 @@ def evaluate(group: Group) -> Row:
 @lru_cache(maxsize=4)
 def _read(base: Base) -> Scenario:
     return base.read()
-
-
-class Prices:
-    """Builds the steps of many layouts; what a layer does depends on few of their axes."""
-
-    def __init__(self) -> None:
-        self._units: dict[tuple[object, ...], Units] = {}
-
-    def step(self, scenario: Scenario) -> StepWork:
-        layout, training = scenario.parallelism, scenario.training
-        assert layout is not None
-        built = assembly(scenario)
-        shared = (
-            *(layout.tensor, layout.context, layout.expert, layout.expert_tensor, layout.sequence, layout.order),
-            *(training.microbatch, training.recompute, layout.schedule.splits),
-            gathering.every_microbatch(scenario.stack, layout),
-        )
-        built.units = self._units.setdefault(shared, built.units)
-        return built.step()
 
 
 def speed(scenario: Scenario, alone: Seconds) -> Row:
@@ -167,8 +146,7 @@ def _flops(scenario: Scenario) -> Flops:
 
 def exactly(scenarios: Sequence[Scenario]) -> list[Row]:
     """Return the speed of layouts with every task of the step timed."""
-    prices = Prices()
-    works = [prices.step(scenario) for scenario in scenarios]
+    works = [assembly(scenario).step() for scenario in scenarios]
     seconds = wavefront.times(works)
     batches: dict[tuple[object, ...], list[int]] = {}
     for index, work in enumerate(works):

@@ -24,7 +24,7 @@ ranks for all queries and half of the keys, on the others for half of the querie
 
 def attend(layer: Layer, out: Builder, core: Core, *, backward: bool = False) -> None:
     """Write the core of attention and what the context axis exchanges around it."""
-    context = layer.shape.parallelism.context
+    context = layer.shape.context
     core = core._replace(backward=backward)
     name = "attention backward" if backward else "attention"
     if context.size == 1:
@@ -57,7 +57,7 @@ def _ulysses(layer: Layer, out: Builder, core: Core, name: str) -> None:
 
 
 def _all_gather(layer: Layer, out: Builder, core: Core, name: str) -> None:
-    whole = _keys_and_values(layer) * layer.shape.parallelism.context.size
+    whole = _keys_and_values(layer) * layer.shape.context.size
     out.exchange("key gather", Exchange("context", "all_gather", whole))
     out.compute(name, core)
     if core.backward:
@@ -65,7 +65,7 @@ def _all_gather(layer: Layer, out: Builder, core: Core, name: str) -> None:
 
 
 def _ring(layer: Layer, out: Builder, core: Core, name: str) -> None:
-    size = layer.shape.parallelism.context.size
+    size = layer.shape.context.size
     hops = (size - 1) * (2 if core.backward else 1)
     ring = out.background(f"{name} ring", Exchange("context", "send", _keys_and_values(layer) * hops))
     if core.window is not None and core.window < core.keys:

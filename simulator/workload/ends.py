@@ -17,7 +17,7 @@ and writes their gradient over them."""
 
 def _vocabulary(shape: Shape) -> int:
     """Columns of the head on one rank."""
-    tensor = shape.parallelism.tensor
+    tensor = shape.tensor
     return padded_vocabulary(shape.model.vocabulary, tensor) // tensor
 
 
@@ -25,8 +25,8 @@ def _vocabulary(shape: Shape) -> int:
 def embedding_forward(shape: Shape) -> Program:
     out = Builder()
     out.compute("embedding", Traffic(2 * shape.residual_bytes))
-    if shape.parallelism.tensor > 1:
-        operation = "reduce_scatter" if shape.parallelism.sequence else "all_reduce"
+    if shape.tensor > 1:
+        operation = "reduce_scatter" if shape.sequence else "all_reduce"
         out.exchange("embedding reduce", Exchange("tensor", operation, shape.residual_bytes))
     if shape.model.dropout:
         out.compute("embedding dropout", Traffic(2.5 * shape.residual_bytes * shape.scattered / shape.tokens))
@@ -36,7 +36,7 @@ def embedding_forward(shape: Shape) -> Program:
 @lru_cache(maxsize=1024)
 def embedding_backward(shape: Shape) -> Program:
     out = Builder()
-    if shape.parallelism.tensor > 1 and shape.parallelism.sequence:
+    if shape.tensor > 1 and shape.sequence:
         out.exchange("embedding gather", Exchange("tensor", "all_gather", shape.residual_bytes))
     out.compute("embedding backward", Traffic(4 * shape.residual_bytes))
     return out.program()
@@ -59,7 +59,7 @@ def head_backward(shape: Shape) -> Program:
     product = Gemm(shape.tokens, _vocabulary(shape), shape.model.hidden, 1, shape.wide)
     out.compute("loss backward", Traffic(_loss_bytes(shape) / 2, 3))
     out.compute("head dgrad", product._replace(n=shape.model.hidden, k=product.n))
-    if shape.parallelism.tensor > 1:
+    if shape.tensor > 1:
         exchange = layer.scatter() if layer.sequence else layer.reduce()
         beside = out.background("head reduce", exchange)
         if not layer.asynchronous:
@@ -74,5 +74,5 @@ def head_backward(shape: Shape) -> Program:
 
 
 def _loss_bytes(shape: Shape) -> float:
-    width = _vocabulary(shape) * (1 if shape.stack.loss == "vocabulary-parallel" else shape.parallelism.tensor)
+    width = _vocabulary(shape) * (1 if shape.stack.loss == "vocabulary-parallel" else shape.tensor)
     return LOSS_BYTES[shape.stack.loss] * shape.tokens * width

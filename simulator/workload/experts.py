@@ -33,16 +33,16 @@ def _copies(layer: Layer) -> float:
 def _local(layer: Layer) -> int:
     """Experts on one rank."""
     assert layer.model.experts
-    return layer.model.experts.count // layer.shape.parallelism.expert
+    return layer.model.experts.count // layer.shape.expert
 
 
 def _products(layer: Layer) -> tuple[Gemm, Gemm, float]:
     """Up and down products of the experts on one rank, and the rows of all of them together."""
-    experts, parallelism = layer.model.experts, layer.shape.parallelism
+    experts, shape = layer.model.experts, layer.shape
     assert experts
     local = _local(layer)
-    rows = _copies(layer) * parallelism.expert_tensor * (layer.shape.imbalance if layer.shape.capacity is None else 1)
-    width = experts.ffn / parallelism.expert_tensor
+    rows = _copies(layer) * shape.expert_tensor * (shape.imbalance if shape.capacity is None else 1)
+    width = experts.ffn / shape.expert_tensor
     gated = 2 if layer.model.gated else 1
     groups, count = (local, 1) if layer.shape.stack.grouped_gemm else (1, local)
     up = Gemm(rows / local, int(width * gated), layer.model.hidden, groups, layer.dtype, False, count)
@@ -52,13 +52,13 @@ def _products(layer: Layer) -> tuple[Gemm, Gemm, float]:
 
 def _send(layer: Layer, out: Builder, name: str, *, back: bool = False) -> None:
     """Rows to their experts, or back."""
-    experts, parallelism = layer.model.experts, layer.shape.parallelism
+    experts, shape = layer.model.experts, layer.shape
     assert experts
     nbytes = _copies(layer) * layer.model.hidden * layer.shape.value_bytes
     fanout = experts.active if layer.shape.stack.moe_dispatcher == "fused" else 1
     around = Exchange("expert", "all_to_all", nbytes, fanout)
-    over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", nbytes * parallelism.expert_tensor)
-    exchanges = [(around, parallelism.expert > 1), (over, parallelism.expert_tensor > 1)]
+    over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", nbytes * shape.expert_tensor)
+    exchanges = [(around, shape.expert > 1), (over, shape.expert_tensor > 1)]
     wanted = [exchange for exchange, wide in exchanges if wide]
     for exchange in reversed(wanted) if back else wanted:
         if layer.shape.stack.moe_overlap:
@@ -109,7 +109,7 @@ def experts_forward(layer: Layer, out: Builder) -> None:
     experts = layer.model.experts
     assert experts
     up, down, rows = _products(layer)
-    width = experts.ffn / layer.shape.parallelism.expert_tensor
+    width = experts.ffn / layer.shape.expert_tensor
     router = Gemm(layer.shape.scattered, experts.count, layer.model.hidden, 1, layer.shape.wide)
     out.compute("router", router)
     out.compute("routing", Traffic(layer.shape.scattered * experts.count * 4.0 * ROUTER_PASSES, ROUTER_PASSES))
@@ -133,7 +133,7 @@ def experts_backward(layer: Layer, out: Builder) -> None:
     experts = layer.model.experts
     assert experts
     up, down, rows = _products(layer)
-    width = experts.ffn / layer.shape.parallelism.expert_tensor
+    width = experts.ffn / layer.shape.expert_tensor
     if experts.shared:
         layer.dense_backward(out, _shared(layer), "shared expert")
     _permute(layer, out, "unpermute backward", _copies(layer))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from simulator.workload import context, gathering
+from simulator.workload import context
 from simulator.workload.experts import experts_backward, experts_forward
 from simulator.workload.latent import latent_backward, latent_forward
 from simulator.workload.model import Latent
@@ -42,9 +42,9 @@ class Layer:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.model = shape.model
-        self.tensor = shape.parallelism.tensor
-        self.dtype = shape.training.precision.kind
-        self.sequence = shape.parallelism.sequence and self.tensor > 1
+        self.tensor = shape.tensor
+        self.dtype = shape.precision.kind
+        self.sequence = shape.sequence and self.tensor > 1
         self.ring = shape.stack.async_tensor == "ring" and self.sequence
         self.asynchronous = shape.stack.async_tensor != "none"
 
@@ -95,7 +95,7 @@ class Layer:
         """Quantise an operand; a norm ahead of the product may write it so where the scale is known before."""
         if self.dtype not in LOW_PRECISION:
             return
-        scaling = self.shape.training.precision.scaling
+        scaling = self.shape.precision.scaling
         fused = normed and self.shape.stack.norm_casts and scaling == "delayed"
         out.compute(f"{name} cast", Traffic(values * (NORM_CAST_BYTES if fused else CAST_BYTES[scaling])))
 
@@ -147,15 +147,14 @@ class Layer:
         Added apart, it is read once more, and the main gradient read and written in its own format.
         """
         fused = self.shape.stack.gradient_accumulation_fusion
-        reduced = gathering.every_microbatch(self.shape.stack, self.shape.parallelism)
         out.compute(
             f"{name} wgrad",
             Gemm(product.k, product.n, product.m, product.groups, product.dtype, fused, product.kernels),
             weight_gradient=True,
         )
-        if not fused and not reduced:
+        if not fused and not self.shape.reduced:
             values = product.k * product.n * product.groups * product.kernels
-            width = self.shape.value_bytes + 2 * WIDTH[self.shape.training.states.gradients]
+            width = self.shape.value_bytes + 2 * WIDTH[self.shape.gradients]
             out.compute(f"{name} accumulate", Traffic(values * width), weight_gradient=True)
 
     def column_backward(self, out: Builder, name: str, width: float, *, reduced: bool = True) -> None:
@@ -198,18 +197,18 @@ class Layer:
     @property
     def core(self) -> Core:
         shape = self.shape
-        parallel = shape.parallelism.context
+        parallel = shape.context
         heads, kv_heads = self.model.heads // self.tensor, self.kv_heads
         if parallel.kind == "ulysses" and parallel.size > 1:
             heads, kv_heads = max(1, heads // parallel.size), max(1, kv_heads // parallel.size)
-            queries = shape.training.sequence_length
+            queries = shape.sequence_length
         else:
             queries = shape.queries
-        whole = queries == shape.training.sequence_length
+        whole = queries == shape.sequence_length
         # Context ranks take a piece from each end of the sequence, so that each sees half of the keys in the mean.
-        keys = shape.training.sequence_length if whole else shape.training.sequence_length // 2
+        keys = shape.sequence_length if whole else shape.sequence_length // 2
         return Core(
-            batch=shape.training.microbatch,
+            batch=shape.microbatch,
             heads=heads,
             kv_heads=kv_heads,
             queries=queries,

@@ -8,7 +8,6 @@ streams work, and it is all that overlap is: nothing here says how long anything
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -70,8 +69,7 @@ class Exchange(NamedTuple):
 Work = Gemm | Core | Traffic | Exchange
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operation:
+class Operation(NamedTuple):
     name: str
     work: Work
     waits: tuple[int, ...] = ()
@@ -94,22 +92,14 @@ class Builder:
         self._recompute = recompute
 
     def compute(self, name: str, work: Work, *, share: float = 1.0, weight_gradient: bool = False) -> None:
-        self.operations.append(
-            Operation(
-                name=name,
-                work=work,
-                waits=tuple(self._pending),
-                share=share,
-                recompute=self._recompute,
-                weight_gradient=weight_gradient,
-            )
-        )
+        waits = tuple(self._pending)
+        self.operations.append(Operation(name, work, waits, share, self._recompute, weight_gradient))
         self._pending.clear()
 
     def background(self, name: str, work: Exchange, *, share: float = 1.0) -> int:
         """Start an exchange beside what follows; give its position to `wait` where its result is needed."""
         waits = tuple(self._pending)
-        self.operations.append(Operation(name=name, work=work, waits=waits, share=share, recompute=self._recompute))
+        self.operations.append(Operation(name, work, waits, share, self._recompute))
         return len(self.operations) - 1
 
     def wait(self, position: int) -> None:
@@ -142,7 +132,7 @@ class Builder:
             waits = tuple(position + offset for position in operation.waits)
             if index == 0:
                 waits += tuple(self._pending)
-            self.operations.append(replace(operation, waits=waits))
+            self.operations.append(operation._replace(waits=waits))
         self._pending.clear()
         if program and isinstance(program[-1].work, Exchange):
             self._pending.append(len(self.operations) - 1)

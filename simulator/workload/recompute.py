@@ -18,7 +18,7 @@ def recomputed(shape: Shape) -> Program:
     Selective recompute means the core of unfused attention in Megatron (Korthikanti et al. 2022, 5.1), so that
     it costs nothing on top of flash attention, and every other matrix product in torchtitan.
     """
-    recompute = shape.training.recompute
+    recompute = shape.recompute
     layer, out = Layer(shape), Builder(recompute=True)
     if recompute.kind in ("full", "sqrt"):
         layer.attention_forward(out)

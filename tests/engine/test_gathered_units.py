@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from simulator.engine.assembly import assembly
+from simulator.engine.contents import kinds_of
 from simulator.engine.inputs import Shared
-from simulator.engine.stage_units import kinds_of
 from simulator.engine.work import Piece
 from simulator.machine.kernels import elementwise
 from simulator.scenario import from_dict
@@ -79,7 +79,7 @@ def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
     piped = replace(plain, parallelism=replace(plain.parallelism, pipeline=2))
 
     def sums(case):
-        shape = Shape(case.model, case.stack, case.parallelism, case.training, "flash-2")
+        shape = Shape.of(case.model, case.stack, case.parallelism, case.training, "flash-2")
         return [one.name for one in layer.backward(shape) if one.name.endswith("accumulate")]
 
     assert not sums(plain)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from simulator.engine.assembly import assembly
+from simulator.engine.contents import kinds_of
 from simulator.engine.inputs import Shared
-from simulator.engine.stage_units import Units, kinds_of
+from simulator.engine.stage_units import Units
 from simulator.scenario import from_dict
 
 
@@ -27,7 +28,7 @@ def units(tensor: int = 1, **stack: object) -> Units:
 
 
 def layer(held: Units) -> tuple[float, float]:
-    unit = held.layer(kinds_of(held.inputs.model)[0])
+    unit = held.layer(kinds_of(held.shape.model)[0])
     return unit.forward.seconds, unit.backward.seconds
 
 
@@ -37,7 +38,7 @@ def test_a_layer_takes_its_calls_and_a_backward_1_6_times_as_many():
 
 def test_embedding_and_head_take_their_share_of_the_calls_of_a_layer():
     held = units()
-    embedding, head = held.embedding(), held.head(beside_embedding=False)
+    embedding, head = held.embedding, held.head(beside_embedding=False)
     assert embedding.forward.seconds == pytest.approx(6 * 0.1e-3)
     assert head.forward.seconds == pytest.approx(16 * 0.1e-3)
     assert head.backward.seconds == pytest.approx(1.6 * 16 * 0.1e-3)

@@ -87,7 +87,7 @@ def units(offload: dict[str, Any], link: str, **more: Any) -> tuple[Assembly, di
     host = {"base": "dgx-h100", "host_link": link, "memory_bandwidth": "1TB/s"}
     built, plain = assembly(run(offload, host=host, **more)), assembly(run(host=host, **more))
     return (built, *(
-        {name: getattr(one.held(one.chunks[0])[1], name).seconds for name in ("forward", "backward")}
+        {name: getattr(one.held(one.chunks[0]).units[1], name).seconds for name in ("forward", "backward")}
         for one in (built, plain)
     ))  # fmt: skip
 
@@ -107,7 +107,7 @@ def test_what_a_layer_keeps_goes_down_beside_its_forward_and_up_beside_its_backw
 
 def test_weights_on_the_host_come_up_for_every_layer() -> None:
     built, slow, plain = units({"parameters": "100%"}, "1GB/s", tensor=2)
-    dense = built.held(built.chunks[0])[1].dense
+    dense = built.held(built.chunks[0]).units[1].dense
     assert slow["forward"] == pytest.approx(2 * dense / (0.87 * 1e9))
     assert slow["forward"] > plain["forward"]
     assert sum(slow.values()) == pytest.approx(2 * slow["forward"])

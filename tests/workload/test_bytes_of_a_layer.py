@@ -24,7 +24,7 @@ STREAM, WIDE = TOKENS * 1024, TOKENS * 4096
 
 
 def shape(model: Model = LLAMA, software: Stack | None = None, training: Training = TRAINING) -> Shape:
-    return Shape(model, software or Stack(), Parallelism(), training, "flash-2")
+    return Shape.of(model, software or Stack(), Parallelism(), training, "flash-2")
 
 
 def moved(program: Program, name: str) -> float:

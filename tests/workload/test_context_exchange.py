@@ -26,7 +26,7 @@ def program(context, kind="ring", *, tensor=1, backward=False, **stack):
             "training": {"tokens": "1B", "sequence_length": SEQUENCE, "global_batch": 8, "microbatch": 1},
         }
     )
-    shape = Shape(case.model, replace(case.stack, **stack), case.parallelism, case.training, "cudnn")
+    shape = Shape.of(case.model, replace(case.stack, **stack), case.parallelism, case.training, "cudnn")
     return layer.backward(shape) if backward else layer.forward(shape)
 
 

@@ -24,7 +24,7 @@ EXPERTS = Experts(count=64, active=8, ffn=1024)
 MODEL = Model(layers=2, hidden=2048, heads=16, vocabulary=1024, experts=EXPERTS)
 LAYOUT = Parallelism(expert=8)
 TRAINING = Training(sequence_length=4096)
-SHAPE = Shape(MODEL, Stack(), LAYOUT, TRAINING, "flash-2", experts=True)
+SHAPE = Shape.of(MODEL, Stack(), LAYOUT, TRAINING, "flash-2", experts=True)
 
 
 def test_an_expert_has_capacity_times_the_mean_rows_rounded_up() -> None:

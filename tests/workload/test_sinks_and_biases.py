@@ -62,9 +62,8 @@ def test_unfused_sinks_keep_the_scores_twice_and_fused_ones_none() -> None:
 
 
 def traffic(software: Stack) -> list[Traffic]:
-    shape = Shape(
-        GPT_OSS, software, Parallelism(expert=8), Training(sequence_length=SEQUENCE), "cudnn", experts=True, window=128
-    )
+    layout, training = Parallelism(expert=8), Training(sequence_length=SEQUENCE)
+    shape = Shape.of(GPT_OSS, software, layout, training, "cudnn", experts=True)
     programs = layer.forward(shape), layer.backward(shape)
     return [one.work for program in programs for one in program if "expert bias" in one.name]  # type: ignore[misc]
 

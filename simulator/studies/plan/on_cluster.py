@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulator.engine import wavefront
+from simulator.engine.assembly import assembly
 from simulator.errors import InfeasibleError, ScenarioError
 from simulator.readable import NO_PROGRESS
 from simulator.results import Result
@@ -167,8 +168,7 @@ def fastest(start: Scenario) -> Scenario:
     tried: list[tuple[bool, Seconds, int, Scenario]] = []
     for group in layouts.groups(Base("plan", "\n"), axes.layouts(start)):
         able = list(axes.that_fit(layout.of(start) for layout in group.layouts))
-        prices = layouts.Prices()
-        seconds = wavefront.times([prices.step(one) for one, _ in able])
+        seconds = wavefront.times([assembly(one).step() for one, _ in able])
         for (one, surely), alone in zip(able, seconds, strict=True):
             tried.append((not surely, alone, len(tried), one))
     if not tried:
