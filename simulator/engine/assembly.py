@@ -22,7 +22,7 @@ from simulator.scenario.scenario import Scenario
 from simulator.units import Seconds, Share
 from simulator.workload.layout import Chunk, axes, chunks
 from simulator.workload.operations import Exchange
-from simulator.workload.parameters import embedding_on_rank
+from simulator.workload.parameters import embedding_on_rank, weight_tensors
 from simulator.workload.shape import Shape
 from simulator.workload.states import WIDTH
 
@@ -96,7 +96,8 @@ class Assembly:
             whole, reduce, gather = self.data.gathered(held.units), Transfer(), Transfer()
         else:
             whole = dict(held.pieces)
-            reduce, gather = self.data.transfers(*held.weights)
+            tensors = weight_tensors(self.inputs.model, part.first, part.last, embedding=part.embedding, head=part.head)
+            reduce, gather = self.data.transfers(*held.weights, tensors)
         host = self.inputs.stack.cpu_microbatch
         if host and part.chunk == 0 and "host" not in self.durations.without:
             whole["forward"] += Piece(host, {"other": host})

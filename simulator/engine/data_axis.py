@@ -61,8 +61,12 @@ class DataAxis:
         """How often a unit is gathered for a microbatch."""
         return gathering.times(self.inputs.parallelism)
 
-    def transfers(self, dense: float, experts: float) -> tuple[Transfer, Transfer]:
-        """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters."""
+    def transfers(self, dense: float, experts: float, tensors: int = 1) -> tuple[Transfer, Transfer]:
+        """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters.
+
+        Ranks that own whole tensors broadcast theirs one rank after the other; no more of them do than there are
+        `tensors`.
+        """
         reduce, gather, bucket = Transfer(), Transfer(), self.inputs.stack.reduce_bucket
         for count, axis in ((dense, "shard"), (experts, "expert_data")):
             if not count:
@@ -71,10 +75,17 @@ class DataAxis:
                 reduce = join(reduce, self.transfer(Exchange(axis, "all_reduce", count * self.gradient), bucket))
             else:
                 reduce = join(reduce, self.transfer(Exchange(axis, "reduce_scatter", count * self.gradient), bucket))
-                gather = join(gather, self.transfer(Exchange(axis, "all_gather", count * self.weight), bucket))
+                gather = join(gather, self._gather(axis, count * self.weight, tensors))
             if axis == "shard" and self.replicas > 1:
                 reduce = join(reduce, self.transfer(self._across_replicas(count)))
         return reduce, gather
+
+    def _gather(self, axis: str, nbytes: Bytes, tensors: int) -> Transfer:
+        """Return the weights of a chunk on their way from the ranks that updated them to all."""
+        if self.inputs.stack.shard_unit == "slice":
+            return self.transfer(Exchange(axis, "all_gather", nbytes), self.inputs.stack.reduce_bucket)
+        owners = min(self.durations.channels[axis].ranks, tensors)
+        return self.transfer(Exchange(axis, "broadcast", nbytes), nbytes / owners)
 
     def _across_replicas(self, count: float) -> Exchange:
         """Return the all-reduce of a rank's share of the gradients over the copies of HSDP."""

@@ -130,6 +130,13 @@ def layer_parameters(model: Model, layer: int) -> dict[Division, int]:
     return counts
 
 
+@lru_cache(maxsize=1024)
+def weight_tensors(model: Model, first: int, last: int, *, embedding: bool, head: bool) -> int:
+    """Return how many tensors the weights of layers `first` to `last` (excluded) are, with those of the ends."""
+    layers = sum(len(layer_parts(model, layer)) for layer in range(first, last))
+    return layers + embedding + (1 if model.tied else 2) * head
+
+
 def layer_on_rank(
     model: Model, layer: int, *, tensor: int = 1, expert: int = 1, expert_tensor: int = 1
 ) -> dict[str, float]:

@@ -102,6 +102,9 @@ class Stack:
     reduce_bucket: Bytes = 0.0
     """Gradients, and weights of sharded optimizers, travel in pieces of so many bytes, each with its own latency; a
     chunk's at once where 0."""
+    shard_unit: Literal["slice", "tensor"] = "slice"
+    """What a rank of a sharded optimizer updates: an equal slice of all weights, gathered by all at once, or whole
+    tensors, which their owners broadcast one after the other."""
     overlap_pipeline: bool = False
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
     gather: Dtype | None = None
