@@ -29,6 +29,8 @@ Level = Literal["none", "optimizer", "gradients", "parameters"]
 CHUNKED_LOSS_BYTES = 1.5
 """Bytes a token and vocabulary entry of a loss worked out in chunks: one chunk of logits and of its gradient at a time,
 0 to 1.5 where measured (Liger kernel, torchtune's chunked loss with eight chunks of about 12 bytes)."""
+CHUNKED_LOSS_TRAFFIC = 6.0
+"""Bytes it moves: a chunk of 16-bit logits is read twice and its gradient written (Liger kernel)."""
 SHARDED = {
     "optimizer": "optimizer state sharded",
     "gradients": "optimizer state and gradients sharded",
@@ -52,7 +54,8 @@ def sequence(s: Scenario) -> Iterator[Change]:
 def loss(s: Scenario) -> Iterator[Change]:
     """Logits in chunks instead of all at once."""
     if s.stack.loss != "chunked" and s.stack.loss_bytes > CHUNKED_LOSS_BYTES:
-        yield stack(s, "loss in chunks", loss="chunked", loss_bytes=CHUNKED_LOSS_BYTES)
+        chunks = {"loss_bytes": CHUNKED_LOSS_BYTES, "loss_traffic": min(CHUNKED_LOSS_TRAFFIC, s.stack.loss_traffic)}
+        yield stack(s, "loss in chunks", loss="chunked", **chunks)
 
 
 def selective(s: Scenario) -> Iterator[Change]:

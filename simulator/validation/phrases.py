@@ -20,7 +20,7 @@ class Phrase(NamedTuple):
 
 
 PHRASES = (
-    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked", "loss_bytes": 1}),
+    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked", "loss_bytes": 1, "loss_traffic": 6}),
     Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),
     Phrase(r"\basync-TP\b", "stack", {"async_tensor": "ring"}),
     Phrase(r"\b(DeepEP|HybridEP)\b", "stack", {"moe_dispatcher": "fused"}),

@@ -9,10 +9,8 @@ from simulator.workload.operations import Builder, Exchange, Gemm, Program, Traf
 from simulator.workload.parameters import padded_vocabulary
 from simulator.workload.shape import Shape
 
-LOSS_BYTES = {"vocabulary-parallel": 32.0, "replicated": 32.0, "chunked": 14.0}
-"""Bytes moved a token and vocabulary entry, both ways together: a cast to fp32 (2 + 4), maximum (4), shift and
-exponent (4 + 4), sum (4), then gradient (4 + 4) and cast back (2); a fused chunked loss reads 16-bit logits three times
-and writes their gradient over them."""
+METRIC_BYTES = 6.0
+"""Bytes a token and vocabulary entry of a loss worked out again: a logarithm of the softmax (2 + 2), read once (2)."""
 
 
 def _vocabulary(shape: Shape) -> int:
@@ -50,6 +48,9 @@ def head_forward(shape: Shape) -> Program:
         out.exchange("head gather", layer.gather())
     out.compute("head", Gemm(shape.tokens, _vocabulary(shape), shape.model.hidden, 1, shape.wide))
     out.compute("loss", Traffic(_loss_bytes(shape) / 2, 6))
+    if shape.stack.train_metrics:
+        metrics = shape.stack.train_metrics * METRIC_BYTES * shape.tokens * _loss_width(shape)
+        out.compute("metrics", Traffic(metrics, 2 * shape.stack.train_metrics))
     return out.program()
 
 
@@ -74,5 +75,9 @@ def head_backward(shape: Shape) -> Program:
 
 
 def _loss_bytes(shape: Shape) -> float:
-    width = _vocabulary(shape) * (1 if shape.stack.loss == "vocabulary-parallel" else shape.tensor)
-    return LOSS_BYTES[shape.stack.loss] * shape.tokens * width
+    return shape.stack.loss_traffic * shape.tokens * _loss_width(shape)
+
+
+def _loss_width(shape: Shape) -> float:
+    """Vocabulary entries that the loss of one rank goes over."""
+    return _vocabulary(shape) * (1 if shape.stack.loss == "vocabulary-parallel" else shape.tensor)

@@ -132,3 +132,12 @@ def test_sequences_left_out_of_the_fit_are_met_within_five_percent():
         constants, passes = calibration.fitted(known), calibration.fitted_passes(known)
         predicted.append(calibration.predictions(constants, passes, unknown))
     assert max(cells(left_out, np.concatenate(predicted)).values()) <= 0.05
+
+
+def test_a_cap_of_the_power_slows_attention_as_it_slows_products():
+    capped, free = (hardware.gpu(name).kernels for name in ("h100-sxm-96gb-500w", "h100-sxm-80gb"))
+    slower = (500 / 700) ** 0.25
+    for kernel in ("flash-2", "cudnn"):
+        shares = [one.attention[kernel]["bf16"].forward[128] for one in (capped, free)]
+        assert shares[0] / shares[1] == pytest.approx(slower, rel=1e-3)
+    assert capped.gemm.rate["bf16"] / free.gemm.rate["bf16"] == pytest.approx(slower, rel=1e-3)

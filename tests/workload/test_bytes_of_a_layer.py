@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from stack_entries import stack
 
-from simulator.workload import layer, recompute
+from simulator.workload import ends, layer, recompute
 from simulator.workload.activations import kept, setting
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
@@ -115,3 +115,10 @@ def test_the_fused_softmax_takes_squares_in_fours(microbatch: int, tensor: int, 
 def test_stacks_with_reentrant_or_own_checkpoints_recompute_whole_layers() -> None:
     assert stack("torchtitan-2025").recompute_stops
     assert not stack("megatron-core-2025").recompute_stops
+
+
+def test_a_loss_moves_what_its_stack_says_and_metrics_work_it_out_again() -> None:
+    one = shape(LLAMA, Stack(loss_traffic=6, train_metrics=2))
+    forward, backward = ends.head_forward(one), ends.head_backward(one)
+    assert moved(forward, "loss") + moved(backward, "loss backward") == 6 * TOKENS * 1024
+    assert moved(forward, "metrics") == 2 * 6 * TOKENS * 1024

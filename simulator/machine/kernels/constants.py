@@ -8,7 +8,7 @@ ones, scaled by the best matrix product anyone published for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -116,7 +116,7 @@ def kernel_constants(gpu: Gpu) -> KernelConstants:
     gemm, attention, memory = (_merged(_table(name), gpu) for name in ("gemm", "attention", "memory-bound"))
     return KernelConstants(
         gemm=gemm_constants(gemm | {"rate": _rates(gpu, _table("gemm"), gemm["rate"])}),
-        attention={kernel: attention_constants(entry) for kernel, entry in attention["kernels"].items()},
+        attention={kernel: _attention(entry, gpu) for kernel, entry in attention["kernels"].items()},
         newest=attention["newest"],
         unfused=UnfusedConstants(**_numbers(attention["unfused"])),
         elementwise=ElementwiseConstants(**_numbers(memory["elementwise"])),
@@ -181,7 +181,25 @@ def _rates(gpu: Gpu, table: Mapping[str, Any], merged: Mapping[str, str]) -> dic
     return rates
 
 
+def _attention(entry: Mapping[str, Any], gpu: Gpu) -> Mapping[str, AttentionConstants]:
+    """Return the constants of one kernel, slower where the GPU has less power for its peak than the one measured."""
+    gemm = _table("gemm")
+    factor = _power_factor(gpu, gemm) if gpu.architecture in gemm["watts_per_teraflop"] else 1.0
+    found = attention_constants(entry)
+    if factor == 1:
+        return found
+    return {
+        dtype: replace(
+            constants,
+            forward={size: share * factor for size, share in constants.forward.items()},
+            backward={size: share * factor for size, share in constants.backward.items()},
+        )
+        for dtype, constants in found.items()
+    }
+
+
 def _power_factor(gpu: Gpu, table: Mapping[str, Any]) -> float:
+    """Return the rate that less power for its peak leaves to a GPU, over that of the measured one."""
     watts_per_teraflop = gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
     ratio = watts_per_teraflop / float(table["watts_per_teraflop"][gpu.architecture])
     return float(min(1.0, ratio ** float(table["power_exponent"])))
