@@ -17,9 +17,20 @@ from simulator.workload.operations import Builder, Core, Exchange, Traffic
 if TYPE_CHECKING:
     from simulator.workload.layer import Layer
 
-MERGE = 3 * 0.75
-"""Tensors that a merge moves: it reads what was found before and the new piece, and writes their sum; on half of the
-ranks for all queries and half of the keys, on the others for half of the queries and all keys."""
+MERGED = 0.75
+"""Share of a tensor that a piece adds to: on half of the ranks all queries and half of the keys, on the others half of
+the queries and all keys."""
+
+Passes = tuple[float, float, float]
+"""Passes of 16 bits over the context, and backward over the gradients of queries and over those of keys and values."""
+MERGE: dict[str, Passes] = {"fused": (3.0, 3.0, 3.0), "eager": (19.0, 5.0, 9.0)}
+"""Of a merge. In one kernel: read what was found before and the new piece, write their sum. Eager works in fp32: a cast
+(2 + 4 bytes), a difference (4 + 4 + 4), a product (4 + 4) and a difference; gradients are added (4 + 2 + 4), those of
+keys and values also joined to be sent on (4 + 4). Source: `_SDPAMerger` and `_templated_ring_attention_backward` of
+PyTorch."""
+CASTS: dict[str, Passes] = {"fused": (0.0, 0.0, 0.0), "eager": (6.0, 5.0, 3.0)}
+"""Of what eager merges begin and end with: the first piece is cast (2 + 4) and the result (4 + 2); a gradient of
+queries begins with zeros (4), and all are cast."""
 
 
 def attend(layer: Layer, out: Builder, core: Core, *, backward: bool = False) -> None:
@@ -74,7 +85,9 @@ def _ring(layer: Layer, out: Builder, core: Core, name: str) -> None:
         return
     own = core._replace(keys=core.queries, causal=True)
     other = core._replace(keys=max(1, core.queries // 2), causal=False)
-    merge = Traffic(_merged(layer, core) * MERGE, 2 if core.backward else 1)
+    kind = layer.shape.stack.context_merge
+    merge = Traffic(MERGED * _passed(layer, core, MERGE[kind]), 2 if core.backward else 1)
+    casts = Traffic(_passed(layer, core, CASTS[kind]), 2)
     out.compute(name, own)
     if size > 2:
         out.compute(name, other, share=size - 2)
@@ -82,11 +95,14 @@ def _ring(layer: Layer, out: Builder, core: Core, name: str) -> None:
     out.wait(ring)
     out.compute(name, other)
     out.compute(f"{name} merge", merge)
+    if casts.nbytes:
+        out.compute(f"{name} casts", casts)
 
 
-def _merged(layer: Layer, core: Core) -> float:
-    """Return the bytes of what a piece adds to: the context, or backward the gradients of queries, keys and values."""
+def _passed(layer: Layer, core: Core, passes: Passes) -> float:
+    """Return what so many passes over the context move, or backward over the gradients of queries, keys and values."""
+    context, queries, keys = passes
     heads = _row(layer) * layer.model.heads / layer.tensor
     if not core.backward:
-        return heads * layer.model.value_size
-    return heads * layer.model.query_size + _keys_and_values(layer)
+        return context * heads * layer.model.value_size
+    return queries * heads * layer.model.query_size + keys * _keys_and_values(layer)

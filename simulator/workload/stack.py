@@ -69,6 +69,10 @@ class Stack:
     gradient_accumulation_fusion: bool = True
     """The weight-gradient GEMM adds into the main gradient itself; otherwise a separate pass adds it."""
 
+    context_merge: Literal["fused", "eager"] = "fused"
+    """What a rank of a ring finds with a piece of the keys joins what it found before in one kernel, or kernel by
+    kernel in fp32."""
+
     # The host processor.
     cpu_layer: Seconds = 0.3e-3
     """Time the host needs to launch the forward of one layer; the backward takes 1.6 times as much."""

@@ -76,3 +76,19 @@ def test_a_ring_passes_keys_and_values_on_and_backward_their_gradients_too(backw
 @pytest.mark.parametrize("kind", ["ring", "all-gather"])
 def test_keys_copied_to_every_query_head_travel_as_copies(kind):
     assert sent(program(4, kind, repeats_keys=True)) == pytest.approx(4 * sent(program(4, kind)))
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_merge_in_fp32_kernel_by_kernel_moves_six_times_as_much(backward):
+    found = program(4, backward=backward, context_merge="eager")
+    traffic = {one.name: 0.0 for one in found if isinstance(one.work, Traffic)}
+    for one in found:
+        if one.name in traffic:
+            traffic[one.name] += one.share * one.work.nbytes
+    queries, keys = SEQUENCE // 4 * 32 * 128, SEQUENCE // 4 * 8 * (128 + 128)
+    if backward:
+        assert traffic["attention backward merge"] == 3 * 0.75 * ((4 + 2 + 4) * queries + (4 + 2 + 4 + 8) * keys)
+        assert traffic["attention backward casts"] == (4 + 4 + 2) * queries + (4 + 2) * keys
+    else:
+        assert traffic["attention merge"] == 3 * 0.75 * (2 + 4 + 12 + 8 + 12) * queries
+        assert traffic["attention casts"] == (2 + 4 + 4 + 2) * queries
