@@ -58,7 +58,7 @@ def check_batch(data: int, parallelism: Parallelism, training: Training, mistake
             f"can be simulated",
         )
         return None
-    if parallelism.pipeline > 1 and (why := parallelism.schedule.check(parallelism.pipeline, microbatches)):
+    if why := parallelism.schedule.check(parallelism.pipeline, microbatches):
         mistakes.add(("parallelism", "schedule"), why)
     return microbatches
 
@@ -73,6 +73,11 @@ def check_model(model: Model, parallelism: Parallelism, training: Training, mist
         mistakes.add(
             at,
             f"{model.kv_heads} key and value heads can neither be divided over tensor {tensor} nor copied to it evenly",
+        )
+    elif not isinstance(model.attention, Latent) and model.heads % model.kv_heads:
+        mistakes.add(
+            ("model", "kv_heads"),
+            f"{model.heads} attention heads cannot share {model.kv_heads} key and value heads evenly",
         )
     elif context.kind == "ulysses" and model.heads // tensor % context.size:
         mistakes.add(
