@@ -23,7 +23,7 @@ from simulator.scenario import (
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
 from simulator.scenario.document import Left, Table, Word
-from simulator.scenario.entries import name_of, written_out
+from simulator.scenario.entries import DEFAULT_BASE, name_of, written_out
 from simulator.scenario.jitter import Jitter
 from simulator.scenario.merging import without_left
 from simulator.scenario.mistakes import Mistakes, did_you_mean
@@ -36,9 +36,9 @@ from simulator.scenario.shorthand import expanded
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 
-GENERIC = "generic"
+GENERIC = DEFAULT_BASE[Stack]
 CUSTOM = "custom"
-"""Name of a model or stack that is written out."""
+"""Name of a model that is written out."""
 CHECKED: dict[str, Callable[[Any, Mistakes], None]] = {"cluster": cluster.check, "search": search.check}
 """Sections that hold more than numbers within limits."""
 NAMED = {"model": Record(Model), "stack": Record(Stack)}
@@ -59,6 +59,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
     check(parts, reading.mistakes)
     reading.mistakes.stop()
     bases = {name: name_of(record, document.get(name), reading) for name, record in NAMED.items()}
+    bases["stack"] = stack_name = bases["stack"] or GENERIC
     scenario = Scenario(
         version=said["version"],
         name=said["name"] or stem,
@@ -68,7 +69,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         model_name=(bases["model"] or CUSTOM) if said["model"] else "",
         cluster=parts["cluster"],
         stack=_same(parts["stack"]),
-        stack_name=bases["stack"] or (CUSTOM if "stack" in data else GENERIC),
+        stack_name=stack_name,
         parallelism=parts["parallelism"],
         training=parts["training"],
         moe=said["moe"],
@@ -84,7 +85,6 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
         seed=said["seed"],
     )
     assumed(scenario, without_left(document), reading)
-    bases["stack"] = bases["stack"] or (None if "stack" in data else GENERIC)
     return replace(
         scenario,
         assumptions=tuple(reading.assumptions),

@@ -38,6 +38,8 @@ def assumed(scenario: Scenario, data: Mapping[str, Any], reading: Reading) -> No
     notes = _Notes(reading, dict(SOURCES))
     if "stack" not in data:
         notes.add(("stack",), scenario.stack_name, "no stack is given; the ranges are wider for it")
+    elif isinstance(data["stack"], Mapping) and "base" not in data["stack"]:
+        notes.add(("stack", "base"), scenario.stack_name, "keys without a base change this one")
     stack = f"stack {scenario.stack_name}"
     notes.sources |= dict.fromkeys(
         ("parallelism.sequence", "parallelism.shard.level", "training.recompute.kind"), stack

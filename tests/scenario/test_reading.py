@@ -154,6 +154,17 @@ def test_a_hugging_face_file_is_found_beside_the_scenario(tmp_path, minimal):
     assert from_dict(scenario.resolved) == scenario
 
 
+def test_keys_of_a_stack_without_a_base_change_the_default_one(minimal):
+    named = from_dict(minimal, overrides=["stack={base: generic, cuda_graphs: true}"])
+    for found in (
+        from_dict(minimal, overrides=["stack.cuda_graphs=true"]),
+        from_dict({**minimal, "stack": {"cuda_graphs": True}}),
+    ):
+        assert (found.stack, found.stack_name) == (named.stack, "generic")
+        assert from_dict(found.resolved).stack == found.stack
+        assert {a.key: a.value for a in found.assumptions}["stack.base"] == "generic"
+
+
 def test_sequence_parallelism_follows_the_stack(minimal):
     minimal["parallelism"] = {"tensor": 2}
     assert from_dict(minimal).parallelism.sequence is True

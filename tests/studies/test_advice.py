@@ -38,7 +38,10 @@ HUGE: dict[str, Any] = {
     "stack": "megatron-core-2025",
     "training": {**TRAINING, "microbatch": 4},
 }
-GIVEN = pytest.mark.parametrize("given", [DENSE, EXPERTS, HUGE], ids=["8B", "8x7B", "70B"])
+UNNAMED: dict[str, Any] = {key: value for key, value in DENSE.items() if key != "stack"}
+GIVEN = pytest.mark.parametrize(
+    "given", [DENSE, EXPERTS, HUGE, UNNAMED], ids=["8B", "8x7B", "70B", "8B on a stack that is not named"]
+)
 
 
 @GIVEN
