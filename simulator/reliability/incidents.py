@@ -93,13 +93,16 @@ def _poisson(
 def _renewals(
     cause: Renewal, number: int, units: int, factor: float, random: np.random.Generator
 ) -> Iterator[Incident]:
-    """Renew each unit after its failure; look ahead over a window that holds some hundred failures."""
+    """Renew each unit after its failure; look ahead over a window that holds some hundred failures.
+
+    A window begins with the next failure, however far it is: skewed lives leave ages without any.
+    """
     times = cause.first(random, units) / factor
     window = 256 * cause.mtbf / (units * factor)
     end = 0.0
     while True:
-        end += window
-        due = np.flatnonzero(times < end)
+        end = max(end, float(times.min())) + window
+        due = np.flatnonzero(times <= end)
         queue = list(zip(times[due].tolist(), due.tolist(), strict=True))
         heapq.heapify(queue)
         while queue:

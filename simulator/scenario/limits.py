@@ -71,7 +71,6 @@ LIMITS: dict[str, tuple[float, float]] = {
     "moe.capacity": MORE_THAN_NOTHING,
     "jitter.slow": (1, 1e6),
     "failures.causes.mtbf": MORE_THAN_NOTHING,
-    "failures.causes.shape": (1e-3, 1e3),
     "failures.causes.every": MORE_THAN_NOTHING,
     "failures.causes.slow": (1, 1e6),
     "failures.size": ONE_OR_MORE,
@@ -89,6 +88,9 @@ LIMITS: dict[str, tuple[float, float]] = {
     "prices.pue": (1, 100),
 }
 """The least and the most of each key; ``*`` stands for a last part that has no line of its own."""
+ANYWHERE: dict[str, tuple[float, float]] = {"shape": (0.05, 20)}
+"""The same of a key wherever it stands; of Weibull and lognormal times beyond these, mean and median are many powers of
+ten apart, or the same."""
 MOST_TASKS = 400_000
 """Microbatches of a step times the chunks that each passes; a second of simulation for every ten thousand."""
 MOST_CHUNKS = 100_000
@@ -115,4 +117,4 @@ def _limits(keys: Keys) -> tuple[float, float]:
     if isinstance(keys[-1], int):
         names.append("*")
     exact = LIMITS.get(".".join(names))
-    return exact or LIMITS.get(".".join([*names[:-1], "*"])) or (0.0, HUGE)
+    return exact or LIMITS.get(".".join([*names[:-1], "*"])) or ANYWHERE.get(names[-1]) or (0.0, HUGE)

@@ -49,6 +49,13 @@ def test_lives_have_the_mean_of_one_unit(cause: Renewal):
     assert lives.mean() == pytest.approx(100 * DAY, rel=0.01)
 
 
+def test_failures_far_beyond_the_mean_are_found_at_once():
+    """A life of shape 1/50 that is still running lasts many powers of ten longer than the mean life."""
+    failures = Failures(causes=(Weibull(unit="host", mtbf=100 * DAY, shape=0.02),))
+    found = incidents(failures, UNITS, lambda *names: stream(3, *names), of_job=False)
+    assert next(found).time > 1e9 * 100 * DAY
+
+
 def test_a_new_fleet_with_infant_mortality_fails_more_at_first():
     aged = Failures(causes=(Weibull(unit="host", mtbf=100 * DAY, shape=0.5),))
     new = Failures(causes=(Weibull(unit="host", mtbf=100 * DAY, shape=0.5, age="new"),))

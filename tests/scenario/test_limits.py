@@ -9,7 +9,7 @@ import pytest
 from simulator.errors import ScenarioError
 from simulator.scenario import from_dict
 from simulator.scenario.leaves import leaves
-from simulator.scenario.limits import LIMITS
+from simulator.scenario.limits import ANYWHERE, LIMITS
 from simulator.scenario.sections import SHAPES
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Quantity, Record
 
@@ -32,6 +32,8 @@ from simulator.scenario.shape import Either, Kinds, Listing, Named, Quantity, Re
         ("stack={base: generic, gemm_factor: 0}", "0 is too little; write more than zero"),
         ("recovery.technicians=1e9", "1,000,000 is the most"),
         ("prices.pue=0.5", "0.5 is too little; write at least 1"),
+        ("failures=[{kind: lognormal, unit: gpu, mtbf: 9h, shape: 100}]", "20 is the most that can be simulated"),
+        ("recovery.restart={kind: weibull, mean: 480s, shape: 0}", "0 is too little; write at least 0.05"),
     ],
 )
 def test_a_number_beyond_its_limit_is_refused_at_once(minimal, override, message):
@@ -76,6 +78,7 @@ def test_every_line_of_the_limits_is_a_key():
         visit(field.shape, (name,))
     stars = {f"{key.rpartition('.')[0]}.*" for key in known}
     assert set(LIMITS) <= known | stars
+    assert set(ANYWHERE) <= {key.rpartition(".")[2] for key in known}
 
 
 def test_leaves_are_the_numbers_with_their_keys(minimal):
