@@ -100,8 +100,10 @@ def _effect(fault: Fault, topology: Topology, tiers: Sequence[Tier], hosts: int)
     if fault.host is not None:
         yield ("nic", (_within(fault.host, hosts, "host"),)), _alive(fault, fault.bandwidth)
     elif fault.nic is not None:
-        host = _within(_number(fault.nic.partition("/")[0], fault), hosts, "host")
-        yield ("nic", (host,)), _of_parts(fault, by_name["nic"].rails if "nic" in by_name else 1, True)
+        name, _, nic = fault.nic.partition("/")
+        host, rails = _within(_number(name, fault), hosts, "host"), by_name["nic"].rails if "nic" in by_name else 1
+        _within(_number(nic or "0", fault), rails, "nic")
+        yield ("nic", (host,)), _of_parts(fault, rails, True)
     elif fault.leaf is not None:
         tier = by_name.get("leaf") or _tier(by_name, "nic", fault)._replace(hosts=hosts)
         unit = _within(fault.leaf // tier.rails, -(-hosts // tier.hosts), "unit of leaf")
@@ -114,7 +116,7 @@ def _effect(fault: Fault, topology: Topology, tiers: Sequence[Tier], hosts: int)
         pods = by_name.get("spine")
         per_pod = tier.paths * (pods.rails if pods else 1)
         pod_hosts = pods.hosts if pods else hosts
-        pod = fault.spine // per_pod if pods else 0
+        pod = _within(fault.spine, per_pod * -(-hosts // pod_hosts), "spine") // per_pod
         share = _of_parts(fault, tier.paths, static)
         for unit in range(pod * pod_hosts // tier.hosts, -(-min((pod + 1) * pod_hosts, hosts) // tier.hosts)):
             yield ("leaf", (unit,)), share

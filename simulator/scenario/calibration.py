@@ -108,4 +108,8 @@ def warnings(scenario: Scenario) -> Iterator[str]:
 
 def _read(name: str, reading: Reading) -> Any:
     text = read_file(name, PATH, reading)
-    return None if text is None else yaml_text.read(text, name, reading.mistakes)
+    content = None if text is None else yaml_text.read(text, name, reading.mistakes)
+    if isinstance(content, str) and content:
+        reading.mistakes.add(PATH, f"`{name}` is no file that `foretrain calibrate` wrote: it has no keys")
+        return None
+    return content

@@ -101,6 +101,7 @@ def test_a_file_reads_back_as_the_calibration_it_was_written_from(tmp_path: Path
         ("software: 5000", "no factor between"),
         ("sofware: 1", "did you mean `software`"),
         ("[1, 2]", "calibration"),
+        ("Dear diary", "it has no keys"),
         ("products: {bf16: -1}", "calibration.products.bf16"),
     ],
 )

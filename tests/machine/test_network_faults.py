@@ -139,6 +139,8 @@ def test_a_link_of_a_fabric_without_tiers_can_be_sick():
     [
         (Fault(nic="99/0", bandwidth=0.5), "host 99 does not exist"),
         (Fault(nic="first/0", bandwidth=0.5), "expected a number"),
+        (Fault(nic="0/8", bandwidth=0.5), "nic 8 does not exist; there are 8"),
+        (Fault(spine=4096, bandwidth=0.5), "spine 4096 does not exist"),
         (Fault(leaf=64, bandwidth=0.5), "does not exist"),
         (Fault(link=("leaf/0", "leaf/1"), bandwidth=0.5), "two neighbours"),
     ],
