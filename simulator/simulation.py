@@ -27,7 +27,7 @@ from simulator.scenario.scenario import Scenario
 from simulator.step_error import SURE
 from simulator.sums import added
 from simulator.targets import missed
-from simulator.units import Joules, Seconds, Share
+from simulator.units import Count, Joules, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
 from simulator.workload.layout import chunks
@@ -145,27 +145,35 @@ def spread_out(scenario: Scenario, timing: pipeline.Timing) -> tuple[Seconds, di
 
 
 def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
-    """Return the useful time of the run: steps times their time, phase by phase, skipped steps done again."""
+    """Return the useful time of the run: steps times their time, skipped steps done again.
+
+    Phases come first, each with a step of its own; what they leave of the run is done in steps of `seconds`.
+    """
     training = scenario.training
-    again = 1 / (1 - training.precision.skipped_steps)
-    if training.phases:
-        return again * added(_phase(scenario, phase) for phase in training.phases)
     if training.duration is not None:
         return training.duration
-    tokens = training.global_batch * training.sequence_length
-    steps = training.steps if training.steps is not None else -(-(training.tokens or 0) // tokens)
-    return again * steps * seconds
+    again = 1 / (1 - training.precision.skipped_steps)
+    before = again * added(_steps(scenario, phase) * _step(scenario, phase, seconds) for phase in training.phases)
+    if training.steps is not None:
+        left = training.steps - sum(_steps(scenario, phase) for phase in training.phases)
+    else:
+        tokens = (training.tokens or 0) - sum(phase.tokens for phase in training.phases)
+        left = -(-tokens // (training.global_batch * training.sequence_length))
+    return before + again * max(left, 0) * seconds
 
 
-def _phase(scenario: Scenario, phase: Phase) -> Seconds:
+def _steps(scenario: Scenario, phase: Phase) -> Count:
+    return -(-phase.tokens // (phase.global_batch * (phase.sequence_length or scenario.training.sequence_length)))
+
+
+def _step(scenario: Scenario, phase: Phase, measured: Seconds) -> Seconds:
+    """Return the time of a step of a phase; a measured one is that of all."""
+    if scenario.training.step_time is not None:
+        return measured
     sequence = phase.sequence_length or scenario.training.sequence_length
     training = replace(scenario.training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
     part = replace(scenario, training=training)
-    if training.step_time is None:
-        seconds, _ = spread_out(part, pipeline.time(assembly(part).step()))
-    else:
-        seconds = training.step_time
-    return -(-phase.tokens // (phase.global_batch * sequence)) * seconds
+    return spread_out(part, pipeline.time(assembly(part).step()))[0]
 
 
 def fits(scenario: Scenario) -> MemoryEstimate:

@@ -90,7 +90,7 @@ class Training:
     """Time that every step waits for data; `data_stall_share` is a share of the step instead."""
     data_stall_share: Share | None = None
     phases: tuple[Phase, ...] = ()
-    """Batches and sequences that change over the run."""
+    """Batches and sequences that the run begins with; what they leave of it is done as the other keys say."""
     evaluation: Evaluation | None = None
     """Pauses for evaluation."""
     step_time: Seconds | None = None
