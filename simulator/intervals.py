@@ -13,9 +13,11 @@ from simulator.units import Number
 ARCHITECTURES = {
     "volta": "ampere-volta",
     "ampere": "ampere-volta",
-    "hopper": "nvidia-dense",
-    "blackwell": "nvidia-dense",
+    "hopper": "hopper-dense",
+    "blackwell": "hopper-dense",
 }
+NVIDIAS = ("megatron", "nemo", "megatron-bridge")
+"""Frameworks that NVIDIA tunes and publishes steps of; with others on its newer GPUs host and network show more."""
 
 
 class Interval(NamedTuple):
@@ -43,14 +45,14 @@ def step_error(scenario: Scenario) -> StepError:
 
 
 def comparable(scenario: Scenario) -> str:
-    """Return the class of published runs that a scenario is like: by experts, sharding, GPU architecture."""
+    """Return the class of published runs that a scenario is like: by experts, sharding, GPU architecture, framework."""
     assert scenario.model is not None
     if scenario.model.experts is not None:
         return "experts"
     architecture = ARCHITECTURES.get(scenario.cluster.host.gpu.architecture, "other")
     if scenario.parallelism and scenario.parallelism.shard.level == "parameters" and architecture != "other":
         return "fsdp"
-    return architecture
+    return "nvidia-dense" if architecture == "hopper-dense" and scenario.stack.framework in NVIDIAS else architecture
 
 
 @cache

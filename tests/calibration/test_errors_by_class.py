@@ -8,6 +8,7 @@ import yaml
 
 from simulator.calibration.residuals import errors, text
 from simulator.engine.inputs import constants, shared
+from simulator.intervals import interval
 from simulator.scenario import from_dict
 from simulator.simulation import predict_step
 from simulator.step_error import PROBABILITIES
@@ -52,3 +53,20 @@ def test_the_file_keeps_them():
     kept = yaml.safe_load(text(found))
     assert kept["probabilities"] == list(PROBABILITIES)
     assert kept["classes"]["ampere-volta"]["ratios"] == pytest.approx(found["ampere-volta"].ratios, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("host", "stack", "kind"),
+    [
+        ("hgx-h100", "nemo-2025", "nvidia-dense"),
+        ("hgx-h100", "nanotron-2024", "hopper-dense"),
+        ("dgx-a100", "nanotron-2024", "ampere-volta"),
+        ("hgx-h100", "torchtitan-2025", "fsdp"),
+    ],
+)
+def test_runs_are_alike_by_gpu_sharding_and_on_newer_ones_by_whose_software_it_is(
+    host: str, stack: str, kind: str
+) -> None:
+    found = interval(from_dict(TINY | {"stack": stack, "cluster": {"host": host, "hosts": 1}}))
+    assert found.kind == kind
+    assert found.low < 1 < found.high

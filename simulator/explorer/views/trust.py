@@ -31,7 +31,8 @@ ORDER = 8
 TABLE = "runs"
 MOST, BATCH = 240, 12
 WORDS = {
-    "nvidia-dense": "dense models on NVIDIA Hopper and newer, not fully sharded",
+    "nvidia-dense": "dense models on NVIDIA Hopper and newer with NVIDIA's software, not fully sharded",
+    "hopper-dense": "dense models on NVIDIA Hopper and newer with other software, not fully sharded",
     "ampere-volta": "dense models on NVIDIA Ampere and Volta, not fully sharded",
     "fsdp": "dense models whose parameters are sharded",
     "experts": "models with experts",
