@@ -37,7 +37,7 @@ def assumed(scenario: Scenario, data: Mapping[str, Any], reading: Reading) -> No
     """Note every value of `scenario` that `data`, what was written, does not give."""
     notes = _Notes(reading, dict(SOURCES))
     if "stack" not in data:
-        notes.add(("stack",), scenario.stack_name, "no stack is given; the ranges are wider for it")
+        notes.add(("stack",), scenario.stack_name, "no stack is given; the range of memory is wider for it")
     elif isinstance(data["stack"], Mapping) and "base" not in data["stack"]:
         notes.add(("stack", "base"), scenario.stack_name, "keys without a base change this one")
     stack = f"stack {scenario.stack_name}"
