@@ -68,9 +68,8 @@ def dask() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-def installed(python: str, folder: Path, *, lowest: bool = False) -> str:
+def installed(python: str, home: Path, *, lowest: bool = False) -> str:
     """Return the Python of a fresh environment with the wheel of this checkout."""
-    home = folder / ("lowest" if lowest else Path(python).name)
     subprocess.run([python, "-m", "venv", str(home)], check=True)
     own = str(home / "bin" / "python")
     if lowest:
@@ -94,11 +93,11 @@ def ways(asked: argparse.Namespace, folder: Path) -> Iterator[tuple[str, str]]:
     with dask() as address:
         yield "this checkout, Dask", digest(here, "--dask", address, folder=at("dask"))
     for python in asked.python:
-        own = installed(python, folder)
-        version = subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-        yield f"wheel, {version}, newest dependencies", digest(own, "--jobs", "2", folder=at(Path(python).name))
+        version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        own = installed(python, folder / version.split()[-1])
+        yield f"wheel, {version}, newest dependencies", digest(own, "--jobs", "2", folder=at(version.split()[-1]))
     if asked.lowest:
-        own = installed(here, folder, lowest=True)
+        own = installed(here, folder / "lowest", lowest=True)
         yield "wheel, lowest dependencies", digest(own, "--jobs", "2", folder=at("lowest"))
 
 
