@@ -12,7 +12,7 @@ from simulator.engine.data_axis import DataAxis, join
 from simulator.engine.durations import Durations
 from simulator.engine.host_copies import HostCopies
 from simulator.engine.inputs import HostSide, Inputs, Shared, shared, unfitted
-from simulator.engine.stage_units import Held, Unit, attention_kernel, squares, units_of
+from simulator.engine.stage_units import Held, Unit, attention_kernel, units_of
 from simulator.engine.work import ChunkWork, Piece, StepWork, Transfer
 from simulator.machine import collectives
 from simulator.machine.hardware import HOST_LINK_EFFICIENCY, Gpu
@@ -23,7 +23,7 @@ from simulator.units import Seconds, Share
 from simulator.workload.layout import Chunk, axes, chunks
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import embedding_on_rank, weight_tensors
-from simulator.workload.shape import Shape
+from simulator.workload.shape import Shape, squares
 from simulator.workload.states import WIDTH
 
 
@@ -149,7 +149,9 @@ class Assembly:
 def _shape(inputs: Inputs, gpu: Gpu) -> Shape:
     """Return what the layers of a step depend on."""
     model, stack = inputs.model, inputs.stack
-    kernel = attention_kernel(stack, gpu, sinks=model.sinks, squares=squares(inputs))
+    kernel = attention_kernel(
+        stack, gpu, sinks=model.sinks, squares=squares(model, inputs.parallelism, inputs.training)
+    )
     imbalance, capacity = inputs.imbalance, inputs.capacity
     return Shape.of(model, stack, inputs.parallelism, inputs.training, kernel, imbalance=imbalance, capacity=capacity)
 

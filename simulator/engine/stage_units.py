@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 
 from simulator.engine.contents import Content, Kind, kinds_of
 from simulator.engine.durations import Durations
-from simulator.engine.inputs import Inputs
 from simulator.engine.streams import Play
 from simulator.engine.work import NOTHING, PIECES, Piece
 from simulator.machine.hardware import Gpu
@@ -227,11 +226,6 @@ def split(program: Program) -> tuple[Program, Program]:
         carried = ()
         rest.append(operation._replace(waits=waits))
     return weight, tuple(rest)
-
-
-def squares(inputs: Inputs) -> float:
-    """Return the squares of scores that one attention of a rank works on, one for each sequence and head."""
-    return inputs.training.microbatch * inputs.model.heads / inputs.parallelism.tensor
 
 
 def attention_kernel(stack: Stack, gpu: Gpu, *, sinks: bool = False, squares: float = SOFTMAX_BLOCK) -> str:

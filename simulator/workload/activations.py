@@ -17,6 +17,7 @@ from simulator.units import Bytes
 from simulator.workload.capacity import rows as rows_to_experts
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Latent, Model
+from simulator.workload.shape import squares
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -45,6 +46,8 @@ class Setting(NamedTuple):
     """Bytes of a kept input of a matrix product."""
     capacity: float | None = None
     """Most tokens of an expert over the mean, to which it is padded."""
+    squares: float = 0.0
+    """Squares of scores on a rank, one for each sequence and head."""
 
 
 def setting(
@@ -64,6 +67,7 @@ def setting(
         value=value,
         operand=QUANTIZED.get(kind, value) if stack.quantized_saves else value,
         capacity=capacity,
+        squares=squares(model, parallelism, training),
     )
 
 
@@ -135,7 +139,7 @@ def _core(s: Setting) -> dict[str, Bytes]:
         second = s.operand if s.operand != s.value else 0.0
         return {"attention statistics": 4 * heads * s.tokens, "attention output": (s.value + second) * output}
     scores = heads * s.tokens * s.keys
-    eager = s.stack.softmax_of(heads * s.tokens / s.keys) == "eager"
+    eager = s.stack.softmax_of(s.squares) == "eager"
     wide = 4.0 if eager and s.value < 4 else 0.0
     cut = s.value if model.sinks else 0.0  # the probabilities without the column of the sink, which the product keeps
     return {

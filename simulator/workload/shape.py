@@ -100,3 +100,8 @@ class Shape:
     @property
     def residual_bytes(self) -> float:
         return self.tokens * self.model.hidden * self.value_bytes
+
+
+def squares(model: Model, parallelism: Parallelism, training: Training) -> float:
+    """Return the squares of scores that one attention of a rank works on: one for each sequence and head."""
+    return training.microbatch * model.heads / parallelism.tensor

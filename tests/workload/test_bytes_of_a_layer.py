@@ -9,7 +9,7 @@ from stack_entries import stack
 
 from simulator.workload import ends, layer, recompute
 from simulator.workload.activations import kept, setting
-from simulator.workload.layout import Parallelism
+from simulator.workload.layout import Context, Parallelism
 from simulator.workload.model import Model
 from simulator.workload.operations import Gemm, Program, Traffic
 from simulator.workload.shape import Shape
@@ -122,3 +122,12 @@ def test_a_loss_moves_what_its_stack_says_and_metrics_work_it_out_again() -> Non
     forward, backward = ends.head_forward(one), ends.head_backward(one)
     assert moved(forward, "loss") + moved(backward, "loss backward") == 6 * TOKENS * 1024
     assert moved(forward, "metrics") == 2 * 6 * TOKENS * 1024
+
+
+def test_a_split_sequence_leaves_the_squares_whole_for_the_softmax() -> None:
+    software = Stack(attention="unfused")
+    one, split = (
+        kept(setting(GPT, software, Parallelism(tensor=2, context=Context(size=size)), TRAINING), "none")
+        for size in (1, 4)
+    )
+    assert split["attention scores"] == one["attention scores"] / 4 == 2 * (2 * 8 / 2) * 2048**2 / 4
