@@ -22,6 +22,7 @@ MEMORY_PASSES = 3
 """Passes over GPU memory of each byte of a ring of NCCL: written by the rank before, read, and written to where it goes
 or read together with what is added to it."""
 MOST_TAKEN = 0.9
+"""Compute never stops beside a transfer, however fast its links are beside its memory."""
 
 
 class Sent(NamedTuple):
@@ -61,7 +62,7 @@ class DataAxis:
         """How often a unit is gathered for a microbatch."""
         return gathering.times(self.inputs.parallelism)
 
-    def transfers(self, dense: float, experts: float, tensors: int = 1) -> tuple[Transfer, Transfer]:
+    def transfers(self, dense: float, experts: float, tensors: int) -> tuple[Transfer, Transfer]:
         """Return the reduction of the gradients and the gathering of the weights of a chunk with these parameters.
 
         Ranks that own whole tensors broadcast theirs one rank after the other; no more of them do than there are

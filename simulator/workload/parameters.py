@@ -132,7 +132,10 @@ def layer_parameters(model: Model, layer: int) -> dict[Division, int]:
 
 @lru_cache(maxsize=1024)
 def weight_tensors(model: Model, first: int, last: int, *, embedding: bool, head: bool) -> int:
-    """Return how many tensors the weights of layers `first` to `last` (excluded) are, with those of the ends."""
+    """Return how many tensors the weights of layers `first` to `last` (excluded) are, with those of the ends.
+
+    Norms of a layer count as one, and each of query, key and value, as fused as they may be.
+    """
     layers = sum(len(layer_parts(model, layer)) for layer in range(first, last))
     return layers + embedding + (1 if model.tied else 2) * head
 

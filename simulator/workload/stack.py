@@ -156,10 +156,10 @@ class Stack:
     loss_traffic: Number = 34.0
     """Bytes that the loss moves a token and vocabulary entry, both ways, at the rate of the smaller kernels of a layer.
 
-    Kernel by kernel they are 52: a cast to fp32 (2 + 4), maximum (4), shift (4 + 4), exponent (4 + 4), sum (4),
-    division (4 + 4), gradient (4 + 4) and cast back (4 + 2). As streams of gigabytes they take less time for a byte:
-    pipelines whose last stage sets the pace show 22 to 36 (arXiv 2401.10241, BigScience), steps with vocabularies of
-    256,000 more. One kernel that does all reads 16-bit logits twice and writes their gradient (6).
+    Kernel by kernel they are 52 by count: a cast to fp32 (2 + 4), maximum (4), shift (4 + 4), exponent (4 + 4), sum
+    (4), division (4 + 4), gradient (4 + 4) and cast back (4 + 2). As streams of gigabytes they take less time for a
+    byte; how much less is judged from published runs. One kernel that does all reads 16-bit logits twice and writes
+    their gradient (6).
     """
     train_metrics: Count = 0
     """Times that each training batch has its loss worked out again for metrics, in plain PyTorch."""
