@@ -20,3 +20,7 @@ class ScenarioError(ForetrainError):
 
 class InfeasibleError(ForetrainError):
     """The input is valid and the answer is no: it does not fit, or makes no progress."""
+
+
+class ConservationError(RuntimeError):
+    """Bytes or time were lost or counted twice: a mistake in the simulator, not in its input."""

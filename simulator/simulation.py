@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 
-from simulator.accounts import memory_result, model_size, step_result
-from simulator.campaign import run_input, run_result, stretches
-from simulator.cost import cost
-from simulator.engine import pipeline, run, step
-from simulator.engine.assembly import assembly, network_of
-from simulator.engine.calibrated import of_network
-from simulator.engine.faults import StepFactor
-from simulator.engine.inputs import Shared, shared
-from simulator.engine.straggler import straggling
+from simulator.engine import run
+from simulator.engine.prices.assembly import assembly, network_of
+from simulator.engine.prices.calibrated import of_network
+from simulator.engine.prices.constants import Shared, shared
+from simulator.engine.prices.straggler import straggling
+from simulator.engine.run import Mapped
+from simulator.engine.step import simulated, stage_clocks
+from simulator.engine.step.local_clock import Timing
 from simulator.errors import ForetrainError, ScenarioError
-from simulator.expectations import expected
-from simulator.intervals import interval, step_error
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
-from simulator.occupancy import occupancy
-from simulator.results import Assumption, Result, RunResult
+from simulator.outcome.accounts import memory_result, model_size, step_result
+from simulator.outcome.campaign import run_input, run_result, stretches
+from simulator.outcome.cost import cost
+from simulator.outcome.expectations import expected
+from simulator.outcome.intervals import interval, step_error
+from simulator.outcome.occupancy import occupancy
+from simulator.outcome.results import Assumption, Result, RunResult
+from simulator.outcome.step_error import SURE
+from simulator.outcome.targets import missed
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
-from simulator.step_error import SURE
 from simulator.sums import added
-from simulator.targets import missed
-from simulator.units import Count, Joules, Seconds, Share
+from simulator.units import Count, Joules, Number, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
-from simulator.workload.layout import chunks
 from simulator.workload.memory import MemoryEstimate
 from simulator.workload.training import Phase
 
@@ -44,7 +45,7 @@ NOT_MODELLED = (
 
 @dataclass(frozen=True)
 class Prediction:
-    """The fast answer: one step on the fast clock, and memory."""
+    """The quick answer: one simulated step, and memory, without the run."""
 
     step_time_s: Seconds
     time_low_s: Seconds
@@ -58,7 +59,10 @@ def predict(scenario: Scenario, *, learned: Shared | None = None, without: Colle
 
     `learned` are other constants than those that ship, `without` terms of the physics to switch off.
     """
-    timing = pipeline.time(assembly(scenario, learned, without).step(), without)
+    timing = simulated.time(assembly(scenario, learned, without).step())
+    if "bubble" in without:
+        idle = timing.parts.pop("bubble", 0.0)
+        timing = timing._replace(seconds=timing.seconds - idle)
     seconds, parts = spread_out(scenario, timing)
     band = interval(scenario)
     return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))
@@ -66,17 +70,22 @@ def predict(scenario: Scenario, *, learned: Shared | None = None, without: Colle
 
 def predict_step(scenario: Scenario, learned: Shared) -> Seconds:
     """Return the step alone, with other shared constants than those that ship."""
-    return spread_out(scenario, pipeline.time(assembly(scenario, learned).step()))[0]
+    return spread_out(scenario, simulated.time(assembly(scenario, learned).step()))[0]
 
 
-def simulate(scenario: Scenario) -> Result:
-    """Return what the whole training run does.
+def step_without_sharing(scenario: Scenario, learned: Shared) -> Seconds:
+    """Return the same with every transfer alone on its links, which takes much less time to work out."""
+    return spread_out(scenario, stage_clocks.time(assembly(scenario, learned).step()))[0]
+
+
+def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
+    """Return what the whole training run does; `mapped` is given its runs where they take long.
 
     A run that makes no progress, or a model that does not fit, is a result that says so. Raises ScenarioError where the
     scenario contradicts itself.
     """
     built = assembly(scenario) if scenario.training.step_time is None else None
-    played = step.simulate(built.step()) if built else None
+    played = simulated.simulate(built.step()) if built else None
     timing = played.timing if played else measured(scenario)
     seconds, parts = spread_out(scenario, timing)
 
@@ -85,7 +94,7 @@ def simulate(scenario: Scenario) -> Result:
     told = step_result(scenario, seconds, parts, interval(scenario), built, played)
 
     whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
-    outcomes = run.simulate(whole, scenario.seed, scenario.runs)
+    outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
     happened = run_result(scenario, whole, outcomes, told.mfu)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
@@ -124,13 +133,13 @@ def simulate(scenario: Scenario) -> Result:
     return replace(result, expected=expected(scenario.expect, result.as_dict())) if scenario.expect else result
 
 
-def measured(scenario: Scenario) -> pipeline.Timing:
+def measured(scenario: Scenario) -> Timing:
     """Return the step that the scenario gives."""
     seconds = scenario.training.step_time or 0.0
-    return pipeline.Timing(seconds, 0, {"compute": seconds})
+    return Timing(seconds, 0, {"compute": seconds})
 
 
-def spread_out(scenario: Scenario, timing: pipeline.Timing) -> tuple[Seconds, dict[str, Seconds]]:
+def spread_out(scenario: Scenario, timing: Timing) -> tuple[Seconds, dict[str, Seconds]]:
     """Return the step with what it waits for slow ranks and for data, and its account."""
     training = scenario.training
     straggle = straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts)
@@ -153,7 +162,9 @@ def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
     if training.duration is not None:
         return training.duration
     again = 1 / (1 - training.precision.skipped_steps)
-    before = again * added(_steps(scenario, phase) * _step(scenario, phase, seconds) for phase in training.phases)
+    alike = {phase: replace(phase, tokens=0) for phase in training.phases}
+    each = {phase: _step(scenario, phase, seconds) for phase in dict.fromkeys(alike.values())}
+    before = again * added(_steps(scenario, phase) * each[alike[phase]] for phase in training.phases)
     if training.steps is not None:
         left = training.steps - sum(_steps(scenario, phase) for phase in training.phases)
     else:
@@ -173,32 +184,43 @@ def _step(scenario: Scenario, phase: Phase, measured: Seconds) -> Seconds:
     sequence = phase.sequence_length or scenario.training.sequence_length
     training = replace(scenario.training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
     part = replace(scenario, training=training)
-    return spread_out(part, pipeline.time(assembly(part).step()))[0]
+    return spread_out(part, simulated.time(assembly(part).step()))[0]
 
 
 def fits(scenario: Scenario) -> MemoryEstimate:
     """Return the peak memory of every stage, and whether the worst one fits."""
-    assert scenario.model is not None
-    assert scenario.parallelism is not None
-    gpu = scenario.cluster.host.gpu
+    host = scenario.cluster.host
     return memory.estimate(
-        scenario.model,
-        scenario.stack,
-        scenario.parallelism,
-        scenario.training,
-        data=scenario.data,
-        microbatches=scenario.microbatches,
-        chunks=chunks(scenario.model, scenario.stack, scenario.parallelism),
-        usable=gpu.usable_memory,
-        capacity=gpu.memory,
-        gpus_per_host=scenario.gpus_per_host,
-        host_memory=scenario.cluster.host.memory,
-        expert_capacity=scenario.moe.capacity,
+        scenario.replica,
+        usable=host.gpu.usable_memory,
+        capacity=host.gpu.memory,
+        gpus_per_host=host.gpus,
+        host_memory=host.memory,
     )
 
 
-def step_factor(scenario: Scenario) -> StepFactor | None:
-    """Return what degraded units do to the step, each combination worked out once; None for a measured step.
+@dataclass(frozen=True)
+class DegradedStep:
+    """What degraded units do to the step of a scenario, each combination worked out once."""
+
+    scenario: Scenario
+
+    def __call__(self, degraded: tuple[tuple[str, Share], ...]) -> Number:
+        if degraded not in self._known:
+            self._known[degraded] = predict_step(_sick(self.scenario, degraded), shared()) / self._healthy
+        return self._known[degraded]
+
+    @cached_property
+    def _healthy(self) -> Seconds:
+        return predict_step(self.scenario, shared())
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[str, Share], ...], Number]:
+        return {}
+
+
+def step_factor(scenario: Scenario) -> DegradedStep | None:
+    """Return what degraded units do to the step; None for a measured step.
 
     A failure that leaves no way around does not degrade a job but stops it: a ScenarioError says so.
     """
@@ -210,12 +232,7 @@ def step_factor(scenario: Scenario) -> StepFactor | None:
                 network_of(_sick(scenario, [(cause.unit, cause.bandwidth)]).cluster)
             except ForetrainError as error:
                 raise ScenarioError(f"failures: {cause.label} cannot degrade the job, only crash it: {error}") from None
-
-    @cache
-    def factor(degraded: tuple[tuple[str, float], ...]) -> float:
-        return predict_step(_sick(scenario, degraded), shared()) / predict_step(scenario, shared())
-
-    return factor
+    return DegradedStep(scenario)
 
 
 def _sick(scenario: Scenario, degraded: Iterable[tuple[str, Share]]) -> Scenario:
@@ -232,8 +249,7 @@ def _fault(cluster: Cluster, unit: str, share: Share) -> Fault:
     if unit in ("gpu", "nic", "link"):
         return Fault(nic=f"{host}/0", bandwidth=share)
     if unit == "switch":
-        leaf = next((host // tier.hosts * tier.rails for tier in network.fabric.tiers if tier.name == "leaf"), 0)
-        return Fault(leaf=leaf, bandwidth=share)
+        return Fault(switch=network.switch_of(host), bandwidth=share)
     return Fault(host=host, bandwidth=share)
 
 

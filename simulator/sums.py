@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import overload
 
 
-def added(numbers: Iterable[Any]) -> Any:
+@overload
+def added(numbers: Iterable[int]) -> int: ...
+@overload
+def added(numbers: Iterable[float]) -> float: ...
+def added(numbers: Iterable[float]) -> float:
     """Return the sum of `numbers`, in their order.
 
     >>> added([0.1] * 10)

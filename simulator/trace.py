@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.results import Level, Result, Span
+from simulator.outcome.results import Level, Result, Span
 from simulator.tracks import STREAMS, place
+from simulator.units import whole
 
 MICROSECOND = 1e-6
 TOLERANCE = 1e-12
@@ -92,7 +93,10 @@ def _address(track: str) -> tuple[int, int, str, str]:
 
 def _order(stream: str) -> int:
     """Return the number of a stream: its place in the list, else one that its name gives, the same every time."""
-    name, _, lane = stream.rpartition(" ") if stream[-1].isdigit() else (stream, "", "1")
-    if name in STREAMS and lane.isdecimal():
-        return 100 * (STREAMS.index(name) + 1) + min(int(lane), 99)
+    name, _, last = stream.rpartition(" ")
+    lane = whole(last)
+    if lane is None:
+        name, lane = stream, 1
+    if name in STREAMS:
+        return 100 * (STREAMS.index(name) + 1) + min(lane, 99)
     return 10_000 + zlib.crc32(stream.encode()) % 1_000_000

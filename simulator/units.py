@@ -82,7 +82,17 @@ _RATIO = re.compile(r"(?P<left>1(?=\s*:)|[0-9.]+(?=\s*:\s*1$))\s*:\s*(?P<right>[
 """One to something or something to one, as oversubscription is written: ``1:7`` and ``7:1`` are both 7."""
 _LONGEST = 100
 """Letters of a number with its unit; it is taken apart in a time that grows with their square."""
+_MOST_DIGITS = 30
 _LARGEST = 1e40
+
+
+def whole(text: str) -> int | None:
+    """Return the whole number that up to 30 digits from 0 to 9 write; None for any other text.
+
+    >>> whole("12"), whole("-1"), whole("²"), whole("9" * 5000)
+    (12, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 @lru_cache(maxsize=65536)
@@ -95,8 +105,8 @@ def parse(text: str, unit: str) -> float:
     text = text.strip()
     if len(text) > _LONGEST:
         raise ValueError(f"`{text[:20]}...` is too long for a number; write {EXPECTED[unit]}")
-    if unit == "count" and text.isascii() and text.isdigit() and len(text) <= 30:
-        return int(text)
+    if unit == "count" and (counted := whole(text)) is not None:
+        return counted
     if unit == "number" and (ratio := _RATIO.fullmatch(text)):
         text = ratio["right"] if ratio["left"] == "1" else ratio["left"]
     number, written = _split(text, unit)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.scenario import read
 from simulator.simulation import simulate
 

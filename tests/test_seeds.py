@@ -2,14 +2,14 @@
 
 import pytest
 
-from simulator.cost import cost, distribution
 from simulator.machine import hardware
 from simulator.machine.kernels import roofline
-from simulator.utilisation import utilisation
+from simulator.outcome.cost import cost, distribution
+from simulator.outcome.utilisation import utilisation
 from simulator.workload.flops import flops_per_token
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack, States
 from simulator.workload.states import widths
 from simulator.workload.training import Training
@@ -21,7 +21,7 @@ LLAMA_70B = Model(layers=80, hidden=8192, heads=64, kv_heads=8, ffn=28672, vocab
 def test_the_state_of_70b_parameters_needs_fourteen_h100():
     # Weights and gradients in 16 bit, an fp32 master copy and two fp32 moments.
     states = States(weights="bf16", gradients="bf16", master="fp32", moments="fp32")
-    width = widths(LLAMA_70B, Stack(states=states), Training(steps=1, states=states))
+    width = widths(Rank.of(LLAMA_70B, Stack(states=states), Parallelism(), Training(steps=1, states=states)))
     each = width.weights + width.gradients + width.optimizer
     assert each == 16
     assert each * 70e9 == 1.12e12
@@ -43,8 +43,8 @@ def test_the_ridge_of_an_h100_is_295_flop_a_byte():
 def test_four_kept_tensors_of_a_4096_wide_layer_are_134_megabytes():
     model = Model(layers=1, hidden=4096, heads=32, vocabulary=32000)
     training = Training(steps=1, sequence_length=4096)
-    shape = Shape.of(model, Stack(), Parallelism(), training, "flash-2")
-    assert 4 * shape.residual_bytes == pytest.approx(134e6, rel=0.002)
+    rank = Rank.of(model, Stack(), Parallelism(), training)
+    assert 4 * rank.stream == pytest.approx(134e6, rel=0.002)
 
 
 def test_palm_540b_used_46_percent_of_6144_tpu_v4():

@@ -1,8 +1,12 @@
-"""What every topology is: parameters that become a graph, counts and bandwidths in closed form.
+"""What every topology is: parameters that become a networkx graph, in the manner of networkx's own generators.
 
-Ends of the network are NICs, ``("nic", host, index)``, or GPUs, ``("gpu", host, index)``; everything else is a
-switch. An edge carries ``bandwidth`` (per direction, all its cables together), ``latency``, ``count`` (cables) and
-``tier``. Bandwidths are bytes a second, latencies seconds.
+Ends are NICs, ``("nic", host, rail)``, or GPUs, ``("gpu", host, index)``; every other vertex is a switch, such as
+``("leaf", 3)``. An edge carries ``bandwidth`` (per direction, all its cables together), ``latency`` (of one switch and
+its cable), ``count`` (cables) and ``tier``. Bandwidths are bytes a second, latencies seconds.
+
+Vertices that are alike may be written as one: ``copies`` says for how many it stands, and the edges at it have the
+cables of all of them. ``links`` of an edge is the number of pairs that it joins. ``graph.graph["routing"]`` names the
+way packets take: ``shortest`` where left out, ``dimension-order`` on a grid, ``minimal`` between groups.
 """
 
 from __future__ import annotations
@@ -10,10 +14,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,40 +25,11 @@ Seconds = Annotated[float, "s"]
 BytesPerSecond = Annotated[float, "B/s"]
 Count = Annotated[int, "count"]
 Number = Annotated[float, "number"]
-
-
-class Bundle(NamedTuple):
-    """Parallel links in one direction that equal-cost routing uses as one."""
-
-    tier: str
-    at: tuple[int, ...]
-    """The unit that the links leave (enter), or the two units they join."""
-    up: bool = True
-
-
-class Tier(NamedTuple):
-    """One level of a hierarchy of hosts: blocks of consecutive hosts and what joins each to the rest."""
-
-    name: str
-    hosts: int
-    """Hosts of a full unit."""
-    bandwidth: float
-    """Out of a unit, and as much into it."""
-    paths: int
-    """Switches of the next level that a unit spreads its links over, rail by rail."""
-    rails: int = 1
-    """Independent parts of a unit; traffic is divided among them beforehand."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What must be bought: switches and cables of each tier; and the longest of the shortest routes, in links."""
-
-    switches: dict[str, int]
-    cables: dict[str, int]
-    diameter: int
-    ports: dict[str, int] = field(default_factory=dict)
-    """Ports used on the busiest switch of a tier."""
+Node = tuple[Any, ...]
+ENDS = ("nic", "gpu")
+"""Kinds of vertices where hosts are joined to the fabric; all others are switches."""
+Apart = Collection[Node] | None
+"""Vertices that must not be merged with others of their kind; None keeps all apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,86 +67,83 @@ class Topology(ABC):
 
     @property
     def bandwidth(self) -> float:
-        """Return the bandwidth of one cable; 1 where not yet resolved, so that counts need no NIC."""
+        """Return the bandwidth of one cable; 1 where not yet resolved."""
         return 1.0 if self.link_bandwidth is None else self.link_bandwidth
 
     @property
     def latency(self) -> float:
+        """Return the latency of one switch and its cable; 0 where not yet resolved."""
         return 0.0 if self.link_latency is None else self.link_latency
 
-    def tiers(self, hosts: int, nics_per_host: int) -> tuple[Tier, ...]:
-        """Return the hierarchy from the host's NICs up, or nothing where the fabric is not a hierarchy."""
-        return ()
-
     @abstractmethod
-    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
-        """Return switches and cables of each tier, in closed form."""
+    def graph(self, hosts: int, nics: int, apart: Apart = None) -> nx.Graph:
+        """Return the fabric of `hosts` with `nics` each, whole, or folded except for what must be `apart`.
 
-    @abstractmethod
-    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
-        """Return the fabric, switch by switch."""
+        A topology may ignore `apart` and always return the whole fabric, which then costs more to route.
+        Raises ValueError, with the numbers, where the parameters do not hold the hosts.
+        """
 
-    def bundles(self, source: int, destination: int, hosts: int, nics_per_host: int) -> Iterator[tuple[Bundle, float]]:
-        """Return what traffic from one host to another crosses, and the share of it on each bundle."""
-        for tier in self.tiers(hosts, nics_per_host):
-            if source // tier.hosts != destination // tier.hosts:
-                yield Bundle(tier.name, (source // tier.hosts,)), 1.0
-                yield Bundle(tier.name, (destination // tier.hosts,), False), 1.0
+    def join(
+        self,
+        graph: nx.Graph,
+        one: Node,
+        other: Node,
+        tier: str,
+        *,
+        cables: float = 1.0,
+        links: int = 1,
+        rate: float = 1.0,
+    ) -> None:
+        """Add an edge for `links` pairs, each joined by `cables` whose rate is so many times that of a NIC.
 
-    def capacity(self, bundle: Bundle, hosts: int, nics_per_host: int) -> float:
-        """Return the bandwidth of a bundle."""
-        return next(tier.bandwidth for tier in self.tiers(hosts, nics_per_host) if tier.name == bundle.tier)
-
-    def bisection_bandwidth(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> float:
-        """Return what the first half of the hosts can send to the second half."""
-        tiers = self.tiers(hosts, nics_per_host)
-        return min(-(-hosts // tier.hosts) * tier.bandwidth / 2 for tier in tiers if tier.hosts < hosts)
-
-    def switches_crossed(self, source: int, destination: int, hosts: int, nics_per_host: int) -> int:
-        """Return the switches on a route between two hosts."""
-        crossed = sum(source // tier.hosts != destination // tier.hosts for tier in self.tiers(hosts, nics_per_host))
-        return max(0, 2 * crossed - 1)
-
-    def link(self, one: str, other: str) -> tuple[int, int] | None:
-        """Return the bundle ``("link", ...)`` between two nodes by name, where the fabric is not a hierarchy."""
-        return None
-
-    def at(self, name: str) -> tuple[tuple[int, int], ...] | None:
-        """Return the links at a node by its name, both ways, where every node has a name; None elsewhere."""
-        return None
-
-    def without(self, *names: str) -> Self:
-        """Return the fabric without a node, or without the link between two; only where every node has a name."""
-        raise NotImplementedError
-
-    def routes(self, graph: nx.Graph, source: Hashable, destination: Hashable) -> list[list[Hashable]]:
-        """Return the equal-cost routes between two ends of the graph."""
-        import networkx as nx
-
-        return list(nx.all_shortest_paths(graph, source, destination))
+        Cables need not be whole where an oversubscription does not divide; they are counted rounded up.
+        """
+        bandwidth, count = links * cables * rate * self.bandwidth, links * math.ceil(cables)
+        graph.add_edge(one, other, bandwidth=bandwidth, latency=self.latency, count=count, tier=tier, links=links)
 
 
-def numbered(name: str, kind: str) -> int:
-    """Return the number in a name such as ``router/3``."""
-    found, _, number = name.partition("/")
-    if found != kind or not number.isdigit():
-        raise ValueError(f"expected {kind}/N, found {name!r}")
-    return int(number)
+def lanes(count: int, apart: Collection[int] | None) -> list[tuple[int, int]]:
+    """Return the parts of `count` that are written one by one: the number of each, and for how many it stands.
 
-
-def ends(hosts: int, per_host: int, name: str = "nic") -> list[tuple[str, int, int]]:
-    """Return the names of all NICs (or GPUs)."""
-    return [(name, host, index) for host in range(hosts) for index in range(per_host)]
-
-
-@lru_cache(maxsize=1024)
-def smallest_divisor(number: int, least: int) -> int:
-    """Return the smallest divisor of `number` that is at least `least`, or `number` itself.
-
-    Every leaf has equally many links to every spine, so that the number of spines divides a leaf's uplinks.
-
-    >>> smallest_divisor(32, 12)
-    16
+    >>> lanes(4, None)
+    [(0, 1), (1, 1), (2, 1), (3, 1)]
+    >>> lanes(4, [2])
+    [(0, 3), (2, 1)]
     """
-    small = [d for d in range(1, min(math.isqrt(max(number, 1)), 100_000) + 1) if number % d == 0]
-    return min((d for d in (*small, *(number // d for d in small)) if d >= least), default=max(number, 1))
+    if apart is None:
+        return [(number, 1) for number in range(count)]
+    alone = {number for number in apart if number < count}
+    rest = next((number for number in range(count) if number not in alone), None)
+    merged = [] if rest is None else [(rest, count - len(alone))]
+    return sorted([*merged, *((number, 1) for number in alone)])
+
+
+def numbers(nodes: Collection[Node], kind: str, place: int = 1) -> set[int]:
+    """Return the numbers of one kind among some vertices; the rail of a NIC is at `place` 2."""
+    return {node[place] for node in nodes if node[0] == kind and len(node) > place}
+
+
+def ends(graph: nx.Graph, hosts: int, nics: int, apart: Apart = None, kind: str = "nic") -> Iterator[tuple[Node, int]]:
+    """Add the ends of all hosts and yield each with the NICs that it stands for."""
+    rails = lanes(nics, None if apart is None else numbers(apart, kind, place=2))
+    for host in range(hosts):
+        for rail, copies in rails:
+            graph.add_node((kind, host, rail), copies=copies)
+            yield (kind, host, rail), copies
+
+
+def node(name: str) -> Node:
+    """Return the vertex of a name; raise ValueError where it is empty.
+
+    >>> node("nic/3/0"), node("leaf/4")
+    (('nic', 3, 0), ('leaf', 4))
+    """
+    kind, *places = name.strip().split("/")
+    if not kind:
+        raise ValueError("a node without a name")
+    return (kind, *(place if (number := whole(place)) is None else number for place in places))
+
+
+def whole(text: str) -> int | None:
+    """Return the whole number that up to 30 digits from 0 to 9 write; None for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 30 else None

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from topologies.base import Count, Counts, Number, Tier, Topology
-from topologies.clos import Clos, build, radix_for
+from topologies.base import Apart, Count, Number, Topology
+from topologies.clos_sizes import radix_for, ratios, sized
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -39,52 +39,26 @@ class FatTree(Topology):
     uplink_rate: Number = 1.0
     """Rate of a cable above the leaves over that of a NIC, such as 2 for 800 Gb/s over 400 Gb/s NICs."""
 
-    def plan(self, hosts: int, nics_per_host: int) -> Clos:
-        """Return how many of everything there are."""
-        ratios = self.ratios()
-        radix = self.radix or radix_for(hosts * nics_per_host)
-        down = radix * ratios[0] / (1 + ratios[0])
-        per_leaf = self.hosts_per_leaf or max(1, int(down / max(nics_per_host, 1) + 1e-9))
+    def graph(self, hosts: int, nics: int, apart: Apart = None) -> nx.Graph:
+        over = ratios(self.oversubscription)
+        radix = self.radix or radix_for(hosts * nics)
+        down, below = (radix * ratio / (1 + ratio) for ratio in over)
+        per_leaf = self.hosts_per_leaf or max(1, int(down / max(nics, 1) + 1e-9))
         leaves = math.ceil(hosts / per_leaf)
-        levels = self.levels or self._levels(hosts * nics_per_host, hosts, leaves, radix)
+        levels = self.levels or self._levels(hosts, hosts * nics, leaves, radix)
         if levels == 1:
             per_leaf = hosts
-        below = radix * ratios[1] / (1 + ratios[1]) if levels == 3 else math.inf
-        per_pod = self.hosts_per_pod or per_leaf * int(min(below, max(leaves, 1)))
-        return build(
-            hosts=hosts,
-            nics=nics_per_host,
-            radix=radix,
-            levels=levels,
-            hosts_per_unit=per_leaf,
-            units_per_pod=max(1, per_pod // per_leaf),
-            oversubscription=ratios,
-            spines=self.spines,
-            planes=self.planes,
-            uplink_rate=self.uplink_rate,
-        )
+        per_pod = self.hosts_per_pod or per_leaf * int(min(below if levels == 3 else math.inf, max(leaves, 1)))
+        return sized(
+            levels=levels, radix=radix, hosts=hosts, nics=nics, hosts_per_unit=per_leaf,
+            units_per_pod=max(1, per_pod // per_leaf), oversubscription=over, spines=self.spines,
+            planes=self.planes, uplink_rate=self.uplink_rate,
+        ).graph(self, apart)  # fmt: skip
 
-    def ratios(self) -> tuple[float, float]:
-        """Return the oversubscription of leaves and of spines; one number holds for both."""
-        given = self.oversubscription
-        if isinstance(given, (int, float)):
-            return float(given), float(given)
-        return float(given[0]), float(given[1] if len(given) > 1 else 1.0)
-
-    def _levels(self, ends: int, hosts: int, leaves: int, radix: int) -> int:
+    def _levels(self, hosts: int, ends: int, leaves: int, radix: int) -> int:
+        """Return the fewest levels that reach all hosts."""
         if self.hosts_per_pod is not None and self.hosts_per_pod < hosts:
             return 3
-        if self.hosts_per_leaf is None and ends <= radix:
-            return 1
-        if leaves <= 1:
+        if leaves <= 1 or (self.hosts_per_leaf is None and ends <= radix):
             return 1
         return 2 if leaves <= radix else 3
-
-    def tiers(self, hosts: int, nics_per_host: int) -> tuple[Tier, ...]:
-        return self.plan(hosts, nics_per_host).tiers(self.bandwidth)
-
-    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
-        return self.plan(hosts, nics_per_host).counts()
-
-    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
-        return self.plan(hosts, nics_per_host).graph(self.bandwidth, self.latency)

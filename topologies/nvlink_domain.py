@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from topologies.base import Count, Counts, Tier, Topology, ends
+from topologies.base import Apart, Count, Topology, ends
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,26 +23,12 @@ class NvlinkDomain(Topology):
     switches: Count = 1
     """NVSwitches; each carries an equal share of every GPU's links."""
 
-    def tiers(self, hosts: int, nics_per_host: int) -> tuple[Tier, ...]:
-        return (Tier("nic", 1, nics_per_host * self.bandwidth, self.switches, nics_per_host),)
-
-    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
-        gpus = hosts * gpus_per_host
-        return Counts(
-            switches={"nvswitch": self.switches},
-            cables={"gpu-nvswitch": gpus * self.switches},
-            diameter=2,
-            ports={"nvswitch": gpus},
-        )
-
-    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
+    def graph(self, hosts: int, nics: int, apart: Apart = None) -> nx.Graph:
+        """Return the fabric; its ends are the `nics` GPUs of each host."""
         import networkx as nx
 
         graph = nx.Graph()
-        share = self.bandwidth / self.switches
-        for gpu in ends(hosts, gpus_per_host, "gpu"):
+        for gpu, _ in ends(graph, hosts, nics, kind="gpu"):
             for switch in range(self.switches):
-                graph.add_edge(
-                    gpu, ("nvswitch", switch), bandwidth=share, latency=self.latency, count=1, tier="scale-up"
-                )
+                self.join(graph, gpu, ("nvswitch", switch), "scale-up", rate=1 / self.switches)
         return graph

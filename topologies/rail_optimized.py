@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from topologies.base import Count, Counts, Number, Tier, Topology
-from topologies.clos import Clos, build, radix_for
+from topologies.base import Apart, Count, Number, Topology
+from topologies.clos_sizes import radix_for, ratios, sized
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,33 +35,14 @@ class RailOptimized(Topology):
     uplink_rate: Number = 1.0
     """Rate of a cable above the leaves over that of a NIC, such as 2 for 800 Gb/s over 400 Gb/s NICs."""
 
-    def plan(self, hosts: int, nics_per_host: int) -> Clos:
-        """Return how many of everything there are; a third tier where one spine cannot reach every leaf."""
-        given = self.oversubscription
-        ratios = (given, given) if isinstance(given, (int, float)) else (given[0], given[1] if len(given) > 1 else 1.0)
-        radix = self.radix or radix_for(hosts * nics_per_host)
-        per_unit = self.hosts_per_unit or max(1, int(radix * ratios[0] / (1 + ratios[0]) + 1e-9))
-        units = math.ceil(hosts / per_unit)
-        levels = 2 if units * nics_per_host <= radix else 3
-        return build(
-            hosts=hosts,
-            nics=nics_per_host,
-            radix=radix,
-            levels=levels,
-            hosts_per_unit=per_unit,
-            units_per_pod=max(1, radix // 2 // nics_per_host) if levels == 3 else units,
-            rails=nics_per_host,
-            oversubscription=(float(ratios[0]), float(ratios[1])),
-            spines=self.spines,
-            planes=self.planes,
-            uplink_rate=self.uplink_rate,
-        )
-
-    def tiers(self, hosts: int, nics_per_host: int) -> tuple[Tier, ...]:
-        return self.plan(hosts, nics_per_host).tiers(self.bandwidth)
-
-    def counts(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> Counts:
-        return self.plan(hosts, nics_per_host).counts()
-
-    def graph(self, hosts: int, gpus_per_host: int, nics_per_host: int) -> nx.Graph:
-        return self.plan(hosts, nics_per_host).graph(self.bandwidth, self.latency)
+    def graph(self, hosts: int, nics: int, apart: Apart = None) -> nx.Graph:
+        """Return the fabric; it has a third tier where one spine cannot reach every leaf."""
+        over = ratios(self.oversubscription)
+        radix = self.radix or radix_for(hosts * nics)
+        per_unit = self.hosts_per_unit or max(1, int(radix * over[0] / (1 + over[0]) + 1e-9))
+        levels = 2 if math.ceil(hosts / per_unit) * nics <= radix else 3
+        return sized(
+            levels=levels, radix=radix, hosts=hosts, nics=nics, hosts_per_unit=per_unit,
+            units_per_pod=max(1, radix // 2 // nics), rails=nics, oversubscription=over, spines=self.spines,
+            planes=self.planes, uplink_rate=self.uplink_rate,
+        ).graph(self, apart)  # fmt: skip

@@ -22,9 +22,9 @@ def draw(folder: Path) -> None:
     """Draw every picture as SVG into `folder`: those of a run, and those that pages plot."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as made:
-        for path in gallery.save(simulate(read(shipped.find(SCENARIO))), Path(made)):
-            if path.suffix == ".svg" and path.stem in PICTURES:
-                _keep(path, folder)
+        for name, content in gallery.files(simulate(read(shipped.find(SCENARIO)))):
+            if name.endswith(".svg") and Path(name).stem in PICTURES:
+                (folder / name).write_bytes(content)
         for page in sorted(folder.parent.rglob("*.md")):
             for plotted in PLOTTED.finditer(page.read_text(encoding="utf-8")):
                 with chdir(made):

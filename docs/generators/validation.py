@@ -13,13 +13,13 @@ from simulator.calibration import collectives
 from simulator.calibration.collectives import System
 from simulator.cli.validate import Predict
 from simulator.cli.validate import _left_out as leaving_out
-from simulator.engine.inputs import constants
+from simulator.engine.prices.constants import constants
+from simulator.studies.executors import processors
 from simulator.validation import files, goals
 from simulator.validation import page as written
 from simulator.validation.files import Table
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.summary import Summary, summary
-from simulator.validation.workers import processors
 
 LEFT_OUT = "Each family left out of the fit"
 UNFITTED = "Nothing fitted on runs"

@@ -23,7 +23,7 @@ from simulator.units import Number, Share
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.files import Table
 from simulator.validation.lines import Line
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.suites.collectives import Collectives, question, source
 from simulator.validation.suites.kernels import gpu_of
 
@@ -155,7 +155,7 @@ def _share(name: str, own: ScaleUpLinks, links: str, known: Sequence[Sample]) ->
     for sample in known:
         if name in sample.shares:
             of.setdefault(sample.system.links, {}).setdefault(sample.system, []).append(sample.factor)
-    by_links = {
+    by_links: dict[str, Share] = {
         other: getattr(fabric(other), name) * float(np.mean([np.median(factors) for factors in systems.values()]))
         for other, systems in of.items()
     }

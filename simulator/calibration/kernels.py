@@ -45,7 +45,8 @@ def fit(
         return float(error + SCATTER / 2 * (((logs - origin) / spread) ** 2).sum()) / len(measured)
 
     found = minimize(loss, origin, method="Powell", options={"maxiter": 4, "xtol": 1e-3, "ftol": 1e-4})
-    return np.exp(found.x)
+    constants: np.ndarray = np.exp(found.x)
+    return constants
 
 
 def folds(rows: Sequence[R], group: Callable[[R], object], count: int = 4) -> Iterable[tuple[list[R], list[R]]]:

@@ -6,6 +6,7 @@ bandwidth inside a domain and across domains from 64 MiB on. Medians shrug off s
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from simulator.machine.collectives.base import Operation
 from simulator.machine.hardware import Host
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.sums import added
-from simulator.units import Bytes, Count, Number, Seconds, Share
+from simulator.units import Bytes, Count, Number, Seconds, Share, whole
 from topologies.fat_tree import FatTree
 
 SMALL: Bytes = 65536.0
@@ -33,7 +34,7 @@ NAMES: dict[str, Operation] = {
     "broadcast": "broadcast",
     "sendrecv": "send",
 }
-RANK = re.compile(r"^#\s+Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device\b")
+RANK = re.compile(r"^#\s+Rank\s+([0-9]{1,9})\b.*?\bon\s+(\S+)\s+device\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +129,13 @@ def error(logs: Sequence[Log], host: Host, calibration: NetworkCalibration) -> N
 def _row(line: str) -> tuple[float, float] | None:
     """Return size and time out of place of a line such as ``1048576 262144 float sum -1 28.6 36.7 64.3 0 27.4 ...``."""
     cells = line.split()
-    if len(cells) < 11 or not cells[0].isdigit() or not cells[1].isdigit():
+    if len(cells) < 11 or (nbytes := whole(cells[0])) is None or whole(cells[1]) is None:
         return None
     try:
-        nbytes, time = float(cells[0]), float(cells[-8]) * 1e-6
+        time = float(cells[-8]) * 1e-6
     except ValueError:
         return None
-    return (nbytes, time) if nbytes > 0 and time > 0 else None
+    return (float(nbytes), time) if nbytes > 0 and 0 < time < math.inf else None
 
 
 def _channel(log: Log, host: Host) -> Channel:

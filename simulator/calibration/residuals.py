@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from simulator.calibration.runs import Predict
-from simulator.engine.inputs import Constant, Shared
-from simulator.intervals import comparable
-from simulator.step_error import PROBABILITIES
+from simulator.engine.prices.constants import Constant, Shared
+from simulator.engine.run import Mapped
+from simulator.outcome.intervals import comparable
+from simulator.outcome.step_error import PROBABILITIES
 from simulator.units import Number
 from simulator.validation.measured import MeasuredRun
 
@@ -26,7 +28,10 @@ class Errors(NamedTuple):
 
 
 def errors(
-    runs: Sequence[MeasuredRun], without: Mapping[str, tuple[Constant, ...]], predict: Predict
+    runs: Sequence[MeasuredRun],
+    without: Mapping[str, tuple[Constant, ...]],
+    predict: Predict,
+    mapped: Mapped = map,
 ) -> dict[str, Errors]:
     """Return the errors of each class of runs.
 
@@ -34,9 +39,9 @@ def errors(
     """
     ratios: dict[str, list[float]] = {}
     families: dict[str, set[str]] = {}
-    for run in runs:
+    for run, ratio in zip(runs, mapped(partial(_ratio, dict(without), predict), runs), strict=True):
         kind = comparable(run.scenario)
-        ratios.setdefault(kind, []).append(run.seconds / predict(run.scenario, Shared.of(without[run.family])))
+        ratios.setdefault(kind, []).append(ratio)
         families.setdefault(kind, set()).add(run.family)
     found = {
         kind: Errors(tuple(map(float, np.quantile(values, PROBABILITIES))), len(values), len(families[kind]))
@@ -45,6 +50,10 @@ def errors(
     }
     widest = _widest([one.ratios for one in found.values()])
     return found | {OTHER: Errors(widest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
+
+
+def _ratio(without: dict[str, tuple[Constant, ...]], predict: Predict, run: MeasuredRun) -> Number:
+    return run.seconds / predict(run.scenario, Shared.of(without[run.family]))
 
 
 def _widest(classes: Sequence[tuple[Number, ...]]) -> tuple[Number, ...]:

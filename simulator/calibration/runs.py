@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from simulator.engine.inputs import Constant, Shared
+from simulator.engine.prices.constants import Constant, Shared
+from simulator.engine.run import Mapped
 from simulator.scenario.scenario import Scenario
-from simulator.units import Seconds
+from simulator.simulation import step_without_sharing
+from simulator.units import Number, Seconds
 from simulator.validation.measured import MeasuredRun
 
 Predict = Callable[[Scenario, Shared], Seconds]
@@ -38,12 +41,17 @@ class Linear:
 
 
 def refit(
-    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, *, rounds: int = 3
+    runs: Sequence[MeasuredRun],
+    constants: Sequence[Constant],
+    predict: Predict,
+    mapped: Mapped = map,
+    *,
+    rounds: int = 3,
 ) -> tuple[Constant, ...]:
-    """Return the constants that predict `runs` best, none outside its bounds."""
+    """Return the constants that predict `runs` best, none outside its bounds; `mapped` is given the runs."""
     found = tuple(constants)
     for _ in range(rounds):
-        shift = solve(runs, found, linearised(runs, found, predict))
+        shift = solve(runs, found, linearised(runs, found, predict, mapped))
         found = moved(found, shift)
         if np.abs(shift).max() < 0.003:
             break
@@ -51,10 +59,10 @@ def refit(
 
 
 def left_out(
-    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict
+    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
 ) -> dict[str, tuple[Constant, ...]]:
     """Return, for each family, the constants that all other families would have given."""
-    linear = linearised(runs, constants, predict)
+    linear = linearised(runs, constants, predict, mapped)
     found = {}
     for family in dict.fromkeys(run.family for run in runs):
         outside = np.array([run.family != family for run in runs])
@@ -64,18 +72,29 @@ def left_out(
     return found
 
 
-def linearised(runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict) -> Linear:
-    """Return errors and slopes at `constants`; a constant that a run does not depend on is not tried."""
+def linearised(
+    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
+) -> Linear:
+    """Return errors and slopes at `constants`; a constant that a run does not depend on is not tried.
+
+    Errors are those of `predict`. Slopes, of which there are many more, are those of the step without shared links.
+    """
+    rows = list(mapped(partial(_linearised, tuple(constants), predict), runs))
+    return Linear(np.array([error for error, _ in rows]), np.array([slopes for _, slopes in rows]))
+
+
+def _linearised(constants: tuple[Constant, ...], predict: Predict, run: MeasuredRun) -> tuple[Number, list[Number]]:
     shared = Shared.of(constants)
-    errors = np.array([np.log(predict(run.scenario, shared) / run.seconds) for run in runs])
-    slopes = np.zeros((len(runs), len(constants)))
+    start = step_without_sharing(run.scenario, shared)
+    slopes = [0.0] * len(constants)
     for column, constant in enumerate(constants):
-        others = [*constants[:column], constant.with_value(constant.value * np.exp(STEP)), *constants[column + 1 :]]
-        changed = Shared.of(others)
-        for row, run in enumerate(runs):
-            if constant.concerns(run.scenario):
-                slopes[row, column] = (np.log(predict(run.scenario, changed) / run.seconds) - errors[row]) / STEP
-    return Linear(errors, slopes)
+        if constant.concerns(run.scenario):
+            others = (
+                constant.with_value(constant.value * np.exp(STEP)) if one is constant else one for one in constants
+            )
+            changed = step_without_sharing(run.scenario, Shared.of(others))
+            slopes[column] = float(np.log(changed / start) / STEP)
+    return float(np.log(predict(run.scenario, shared) / run.seconds)), slopes
 
 
 def solve(runs: Sequence[MeasuredRun], constants: Sequence[Constant], linear: Linear, *, rounds: int = 20) -> Vector:

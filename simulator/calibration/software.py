@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from simulator.calibration.shrinking import shrunk
-from simulator.engine.inputs import shared
+from simulator.engine.prices.constants import shared
 from simulator.errors import ScenarioError
 from simulator.scenario import Scenario
 from simulator.scenario.calibration import Calibration, Evidence

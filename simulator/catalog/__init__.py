@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,6 +19,7 @@ from typing import Any
 from simulator.convert import plain_yaml
 from simulator.convert.plain_yaml import NotPlainError
 from simulator.errors import ScenarioError
+from simulator.io import files
 
 KINDS = ("gpu", "host", "model", "stack", "failures", "prices", "calibration")
 _ROOT = Path(__file__).parent
@@ -55,7 +57,7 @@ def entry(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> dict[str
     """Return the YAML entry `name` of `kind` as mappings, lists and text."""
     found = canonical(kind, name, catalogs)
     for folder in _folders(kind, catalogs):
-        if (path := folder / f"{found}.yaml").is_file():
+        if (path := folder / f"{found}.yaml") in _files(folder):
             return {key: _copied(value) for key, value in _read(path).items()}
     raise UnknownEntryError(kind, name, ())
 
@@ -67,11 +69,28 @@ def _copied(data: Any) -> Any:
     return [_copied(value) for value in data] if isinstance(data, list) else data
 
 
+def digest(folder: Path) -> str:
+    """Return the hash of all entries of a catalog, which another content of any of them changes."""
+    return files.digest(repr([(path.parent.name, path.name, _content(path)) for path in _entries(folder)]).encode())
+
+
+def _entries(folder: Path) -> list[Path]:
+    return [path for kind in KINDS for path in _files(folder / kind)]
+
+
+def _content(path: Path) -> str:
+    """Return the hash of a file, or why it cannot be read."""
+    try:
+        return files.digest(files.read(path, largest=_LARGEST_FILE))
+    except files.UnreadableError as error:
+        return error.reason
+
+
 def csv_rows(kind: str, name: str, catalogs: Sequence[Path | str] = ()) -> tuple[dict[str, str], ...]:
     """Return the rows of the table `name` of `kind`, as text."""
     found = canonical(kind, name, catalogs)
     for folder in _folders(kind, catalogs):
-        if (path := folder / f"{found}.csv").is_file():
+        if (path := folder / f"{found}.csv") in _files(folder):
             return tuple(dict(row) for row in _rows(path))
     raise UnknownEntryError(kind, name, ())
 
@@ -105,8 +124,8 @@ def _stems(folder: Path) -> dict[str, str]:
 @lru_cache
 def _spellings(folder: Path) -> dict[str, str]:
     """Map every spelling of a name in `folder` to the name; names win over aliases."""
-    files = _files(folder)
-    aliases = {_spelling(alias): path.stem for path in files if path.suffix == ".yaml" for alias in _aliases(path)}
+    entries = (path for path in _files(folder) if path.suffix == ".yaml")
+    aliases = {_spelling(alias): path.stem for path in entries for alias in _aliases(path)}
     return aliases | _stems(folder)
 
 
@@ -120,16 +139,10 @@ def _aliases(path: Path) -> list[str]:
 @lru_cache(maxsize=4096)
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ScenarioError(f"{path}: larger than {_LARGEST_FILE} bytes; a catalog entry is a small file")
-        content = plain_yaml.load(path.read_text(encoding="utf-8"))
+        content = plain_yaml.load(files.text(path, largest=_LARGEST_FILE))
     except NotPlainError as error:
         place = f"{path}:{error.line}:{error.column}" if error.line else f"{path}"
         raise ScenarioError(f"{place}: {error.message}") from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
     if not isinstance(content, dict) or not content.get("source"):
         raise ScenarioError(f"{path}: a catalog entry is a mapping with a `source`")
     return content
@@ -138,7 +151,6 @@ def _read(path: Path) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _rows(path: Path) -> tuple[dict[str, str], ...]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return tuple(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        return tuple(csv.DictReader(io.StringIO(files.text(path, largest=_LARGEST_FILE), newline="")))
+    except csv.Error as error:
         raise ScenarioError(f"{path}: cannot be read as a table: {error}") from None

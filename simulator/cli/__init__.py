@@ -10,19 +10,24 @@ stdout is the result and nothing else. Exit codes: 0 done, 1 the answer is no, 2
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
+from io import StringIO
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from simulator.cli._streams import silence_stdout
+from simulator.cli import _interrupts
+from simulator.cli._streams import prepare, say, silence
 from simulator.errors import InfeasibleError, ScenarioError
 
 FOLDER = Path(__file__).parent
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+UsageError: Any = typer.BadParameter.__base__
+"""Arguments that no verb takes, by whichever click typer brings."""
 
 
 def verbs() -> dict[str, str]:
@@ -65,20 +70,35 @@ class Verbs(TyperGroup):
         with formatter.section("Commands"):
             formatter.write_dl(list(verbs().items()))
 
-    def invoke(self, ctx: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Run a verb and exit with its code."""
+        arguments = list(sys.argv[1:] if args is None else args)
         try:
-            return super().invoke(ctx)
+            with self.make_context(prog_name or "foretrain", arguments) as context:
+                self.invoke(context)
+        except typer.Exit as done:
+            sys.exit(done.exit_code)
+        except UsageError as error:
+            usage = StringIO()
+            error.show(usage)
+            _stop(usage.getvalue().rstrip("\n"), error.exit_code)
         except ScenarioError as error:
-            raise _stop(str(error), 2) from None
+            _stop(str(error), 2)
         except InfeasibleError as error:
-            raise _stop(str(error), 1) from None
-        except KeyboardInterrupt:
-            raise _stop("Interrupted", 130) from None
+            _stop(str(error), 1)
+        except KeyboardInterrupt as error:
+            _stop(f"Interrupted{error}", 130)
         except BrokenPipeError:
-            silence_stdout()
-            raise typer.Exit(0) from None
+            silence(sys.stdout)
         except OSError as error:
-            raise _stop(f"{error.filename or 'standard output'}: {error.strerror or error}", 2) from None
+            if error.filename is None:
+                silence(sys.stdout)
+            _stop(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
+        except Exception:
+            if _interrupts.came():
+                _stop("Interrupted", 130)
+            raise
+        sys.exit(0)
 
 
 app = typer.Typer(
@@ -114,10 +134,12 @@ def about(
 
 def main() -> None:
     """Run the command line and exit."""
-    try:
-        app(prog_name="foretrain")
-    finally:
-        _flush()
+    with _interrupts.watched():
+        prepare()
+        try:
+            app(prog_name="foretrain")
+        finally:
+            _flush()
 
 
 def _first_line(path: Path) -> str:
@@ -125,15 +147,16 @@ def _first_line(path: Path) -> str:
         return file.readline().strip().strip('"').rstrip(".")
 
 
-def _stop(message: str, code: int) -> typer.Exit:
-    typer.echo(message, err=True)
-    return typer.Exit(code)
+def _stop(message: str, code: int) -> NoReturn:
+    say(message)
+    sys.exit(code)
 
 
 def _flush() -> None:
     """Write what is left now, so that a reader who went away early or a full disk is no traceback at exit."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        silence_stdout()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            silence(stream)

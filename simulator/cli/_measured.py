@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.cli._amounts import amount
-from simulator.cli._files import text_of, write
+from simulator.cli._files import text_of
 from simulator.cli._streams import show, terminal, working
 from simulator.errors import ScenarioError
+from simulator.io.writing import write
 
 if TYPE_CHECKING:
     from simulator.calibration.software import Run
@@ -68,9 +69,9 @@ def failures(
 ) -> None:
     """Print the rates in a log of failures, and write the preset."""
     from simulator.calibration import failures as rates
+    from simulator.io.printable import json_text
     from simulator.machine import hardware
     from simulator.report import calibration as report
-    from simulator.report.rows import json_text
 
     if hosts is None:
         raise ScenarioError("--failures needs --hosts, how many were watched")

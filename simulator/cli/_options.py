@@ -34,7 +34,9 @@ Catalogs = Annotated[
         "--catalog", metavar="DIR", callback=_catalogs, help="Look names up in this folder first; may be repeated."
     ),
 ]
-Runs = Annotated[int | None, typer.Option("--runs", metavar="N", min=1, help="Simulated runs for the distributions.")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Seed of the random streams.")]
+Runs = Annotated[
+    int | None, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Simulated runs for the distributions.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=2**63, help="Seed of the random streams.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Also write files into this folder.")]

@@ -131,8 +131,8 @@ def fitted(path: Path, resamples: int, seed: int, as_json: bool) -> Fitted:
     """Return the law of a table of runs."""
     from simulator.cli._files import text_of
     from simulator.cli._streams import working
+    from simulator.io.printable import json_text
     from simulator.report import fitted_law as report
-    from simulator.report.rows import json_text
     from simulator.studies.plan.fit.fitted import fitted as fit_runs
     from simulator.studies.plan.fit.record import record
     from simulator.studies.plan.fit.runs import parse
@@ -159,21 +159,14 @@ def extras(found: Plan, own: Fitted | None, observed: Number | None) -> dict[str
     return more
 
 
-def footnotes(document: dict[str, Any]) -> str:
-    """Return the lines below a plan."""
-    from simulator.report import fitted_law as report
-
-    return report.below(document)
-
-
 def phases(path: Path, machine: Any, *, as_json: bool) -> None:
     """Print the budget of the phases in a file."""
     from dataclasses import asdict
 
     from simulator.cli._files import text_of
     from simulator.cli._streams import show, terminal, working
+    from simulator.io.printable import json_text
     from simulator.report import phases as report
-    from simulator.report.rows import json_text
     from simulator.studies.plan import phases as budget
 
     if machine is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simulator.cli._files import write
 from simulator.cli._streams import show, working
 from simulator.errors import ScenarioError
+from simulator.io.writing import fill
 
 MOST_RUNS = 50
 """Runs of a family that a refit of the shared constants looks at."""
@@ -21,9 +21,10 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
     from simulator.calibration import residuals
     from simulator.calibration.runs import left_out, refit, rewritten
     from simulator.cli.validate import Predict
-    from simulator.engine.inputs import constants
-    from simulator.report.rows import json_text
+    from simulator.engine.prices.constants import constants
+    from simulator.io.printable import json_text
     from simulator.simulation import predict_step
+    from simulator.studies.executors import spread
     from simulator.validation import files
     from simulator.validation.measured import measured
 
@@ -32,17 +33,17 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
         found = list(measured(read, Predict(), most=MOST_RUNS))
         if not found:
             raise ScenarioError("no run whose step time counts in the tables given")
-        fitted = refit(found, constants(), predict_step)
+        fitted = refit(found, constants(), predict_step, spread)
         more = list(measured(read, Predict(), most=MOST_ERRORS))
-        errors = residuals.errors(more, left_out(found, fitted, predict_step), predict_step)
+        errors = residuals.errors(more, left_out(found, fitted, predict_step, spread), predict_step, spread)
     before = {constant.name: constant.value for constant in constants()}
     if as_json:
         show(json_text({one.name: {"before": before[one.name], "after": one.value} for one in fitted}))
     else:
         width = max(len(one.key) for one in fitted if "," not in one.key)
         lines = [f"{one.group:<12}{one.key:<{width}}  {before[one.name]:.3f} -> {one.value:.3f}" for one in fitted]
-        show("\n".join(lines) + "\n")
+        show("\n".join(lines))
     if out is not None:
         shipped = Path(catalog.__file__).parent / "calibration" / "shared.yaml"
-        write(out / "shared.yaml", rewritten(shipped.read_text(encoding="utf-8"), fitted))
-        write(out / "residuals.yaml", residuals.text(errors))
+        fill(out, "shared.yaml", rewritten(shipped.read_text(encoding="utf-8"), fitted))
+        fill(out, "residuals.yaml", residuals.text(errors))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simulator.cli._files import write
 from simulator.cli._streams import show, terminal, working
+from simulator.io.writing import write
 
 QUICK = 256
 """Largest product of a quick look."""
@@ -25,12 +25,12 @@ def measure(
     """Print rates by size; write the machine as YAML to `out` and the drawing to `plot`."""
     import yaml
 
+    from simulator.io.printable import json_text
     from simulator.lab import machine, roofline
-    from simulator.lab.backend import backend
+    from simulator.lab.backends import backend
     from simulator.plots import canvas
     from simulator.plots import roofline as drawing
     from simulator.report import roofline as report
-    from simulator.report.rows import json_text
 
     if plot is not None:
         canvas.check(plot)

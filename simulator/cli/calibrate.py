@@ -32,7 +32,9 @@ Failures = Annotated[
     Path | None,
     typer.Option("--failures", metavar="CSV", help="A log of failures: our columns, LANL, Titan or Slurm."),
 ]
-Hosts = Annotated[int | None, typer.Option("--hosts", metavar="N", min=1, help="Hosts that --failures watched.")]
+Hosts = Annotated[
+    int | None, typer.Option("--hosts", metavar="N", min=1, max=1_000_000, help="Hosts that --failures watched.")
+]
 Wall = Annotated[str | None, typer.Option("--wall", metavar="TIME", help="How long they were watched, such as 54d.")]
 Runs = Annotated[
     list[Path] | None,
@@ -107,12 +109,12 @@ def _show(found: Calibration, out: Path | None, as_json: bool) -> None:
     from dataclasses import asdict
 
     from simulator.calibration.file import text
-    from simulator.cli._files import write
-    from simulator.cli._streams import show, terminal
+    from simulator.cli._streams import say, show, terminal
+    from simulator.io.printable import json_text
+    from simulator.io.writing import write
     from simulator.report import calibration as report
-    from simulator.report.rows import json_text
 
     show(json_text(asdict(found)) if as_json else report.write(found, terminal()))
     if out is not None:
         write(out, text(found))
-        typer.echo(f"{out} written; a scenario takes it by `calibration: {out}`", err=True)
+        say(f"{out} written; a scenario takes it by `calibration: {out}`")

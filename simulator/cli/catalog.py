@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from simulator.cli._options import Catalogs, Json
 from simulator.cli._streams import show, terminal
 from simulator.errors import ScenarioError
+from simulator.units import whole
 
 COLUMNS = {
     "gpu": ("memory", "memory_bandwidth", "peak.bf16"),
@@ -68,12 +68,13 @@ def command(kind: Kind = None, name: Name = None, catalogs: Catalogs = None, as_
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], as_json: bool) -> None:
-    from simulator.report.table import write
+    from simulator.io.printable import json_text
+    from simulator.io.terminal import page, table
 
     if as_json:
-        show(json.dumps([dict(zip(head, row, strict=True)) for row in rows], indent=2, ensure_ascii=False))
+        show(json_text([dict(zip(head, row, strict=True)) for row in rows]))
     else:
-        show(write(head, rows, terminal()))
+        show(page([table(head, rows)], terminal()))
 
 
 def _kinds(folders: list[Path]) -> list[tuple[str, ...]]:
@@ -110,13 +111,14 @@ def _entry(kind: str, name: str, folders: list[Path], as_json: bool) -> None:
     import yaml
 
     from simulator import catalog
+    from simulator.io.printable import json_text
 
     try:
         entry: Any = catalog.entry(kind, name, folders)
     except catalog.UnknownEntryError:
         entry = list(catalog.csv_rows(kind, name, folders))
     if as_json:
-        show(json.dumps(entry, indent=2, ensure_ascii=False))
+        show(json_text(entry))
     else:
         show(yaml.safe_dump(_numbers(entry), sort_keys=False, allow_unicode=True, width=78))
 
@@ -127,7 +129,8 @@ def _numbers(entry: Any) -> Any:
         return {key: _numbers(value) for key, value in entry.items()}
     if isinstance(entry, list):
         return [_numbers(value) for value in entry]
-    return int(entry) if isinstance(entry, str) and entry.isdecimal() else entry
+    number = whole(entry) if isinstance(entry, str) else None
+    return entry if number is None else number
 
 
 def _open(kind: str, name: str | None) -> list[tuple[str, ...]]:

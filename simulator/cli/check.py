@@ -42,7 +42,7 @@ def command(
     import sys
 
     from simulator import shipped
-    from simulator.cli._streams import show, warn
+    from simulator.cli._streams import say, show, warn, wrapped
     from simulator.errors import ForetrainError
     from simulator.scenario import read
 
@@ -56,11 +56,11 @@ def command(
             text = "\n  ".join(_lines(name, scenario, held, always=advice))
         except ForetrainError as error:
             wrong += 1
-            sys.stderr.write(f"{error}\n")
+            say(str(error))
             continue
         large += held is not None and held.verdict == "oom"
         warn(f"{name}: {warning}" for warning in scenario.warnings)
-        show(text)
+        show(wrapped(text, sys.stdout))
     if wrong or large:
         raise typer.Exit(2 if wrong else 1)
 
@@ -76,11 +76,12 @@ def _memory(scenario: Scenario) -> MemoryEstimate | None:
 
 def _lines(name: str, scenario: Scenario, held: MemoryEstimate | None, *, always: bool) -> Iterator[str]:
     """Yield what there is to say of a scenario: verdict, need and reason, and advice where it is wanted."""
+    from simulator.io.printable import printable
     from simulator.report import fit
     from simulator.studies.advice import advise
 
     word = "ok" if held is None else fit.WORDS[held.verdict].lower()
-    yield f"{name}: {word}, {summary(scenario)}"
+    yield f"{printable(name)}: {word}, {summary(scenario)}"
     if held is None:
         return
     yield f"{fit.need(held, held.verdict)}, {fit.reason(held)}"

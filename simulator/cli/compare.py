@@ -10,7 +10,7 @@ from simulator.cli._options import Catalogs, Json, Overrides, Runs, Seed
 from simulator.cli._study import Csv, Jobs
 
 if TYPE_CHECKING:
-    from simulator.results import Result
+    from simulator.outcome.results import Result
     from simulator.scenario import Scenario
     from simulator.studies.breakeven import Even
     from simulator.studies.point import Base
@@ -56,9 +56,12 @@ def command(
       foretrain compare a.yaml b.yaml --solve prices.gpu_hour
       foretrain compare a.yaml b.yaml --solve failures.scale --metric days
     """
+    from dataclasses import replace
+
     from simulator.cli._streams import show, terminal, warn, working
     from simulator.cli._study import base
     from simulator.errors import ScenarioError
+    from simulator.io.printable import json_text
     from simulator.report import comparison
     from simulator.report import rows as machine
     from simulator.studies import compare
@@ -68,7 +71,7 @@ def command(
         raise ScenarioError(f"--metric {metric[:40]}: one of dollars, days, step")
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
     bases = [base(name, overrides, catalogs, extra) for name in scenarios]
-    bases += [base(scenarios[0], [*(overrides or ()), change], catalogs, extra) for change in changes or ()]
+    bases += [replace(bases[0], changes=(*(overrides or ()), change, *extra)) for change in changes or ()]
     if len(bases) < 2:
         raise ScenarioError("one scenario is nothing to compare; name another, or change it with --with KEY=VALUE")
     asked = [one.read() for one in bases]
@@ -90,7 +93,7 @@ def command(
     if as_csv:
         show(machine.csv_text(rows))
     elif as_json:
-        show(machine.json_text(_content(rows, differing, ratios, solved)))
+        show(json_text(_content(rows, differing, ratios, solved)))
     else:
         show(comparison.write(names, rows, differing, ratios, solved, metric, terminal()))
     if any(result.verdict == "oom" or not result.run.progress for result in results):

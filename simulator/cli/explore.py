@@ -29,7 +29,8 @@ def command(
 
     Serves a page on 127.0.0.1 that says what `run` says while keys are changed:
     verdict, step, memory, days, cost, pictures, layouts, what-ifs, and how far
-    to trust them. The address holds the scenario, so that it can be sent on.
+    to trust them. The address that is printed holds a token: only who has it
+    gets the page. That of the page holds the scenario, so that it can be sent on.
     Needs the extra: pip install 'foretrain[explorer]'. Ctrl-C ends it.
 
     Examples:
@@ -50,7 +51,7 @@ def command(
     path = shipped.find(name)
     known = name.removesuffix(".yaml") in shipped.names() and path == shipped.find(name.removesuffix(".yaml"))
     given = Base(name.removesuffix(".yaml") if known else name, str(path), tuple(overrides or ()), folders)
-    given.read()
+    from simulator.explorer.link import started
     from simulator.explorer.server import serve
 
-    serve(given, port=port, browser=browser)
+    serve(started(given), port=port, browser=browser)

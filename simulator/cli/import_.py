@@ -15,7 +15,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="What to read; - is s
 Host = Annotated[
     str | None, typer.Option("--host", metavar="NAME", help="Add a cluster of these hosts; `foretrain catalog host`.")
 ]
-Hosts = Annotated[int | None, typer.Option("--hosts", metavar="N", min=1, help="How many of them; one if left out.")]
+Hosts = Annotated[
+    int | None, typer.Option("--hosts", metavar="N", min=1, max=1_000_000, help="How many of them; one if left out.")
+]
 
 
 def command(format_name: Format, file: File, host: Host = None, hosts: Hosts = None) -> None:

@@ -13,8 +13,10 @@ Experiment = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="roofline,
 Backend = Annotated[str, typer.Option("--backend", metavar="NAME", help="auto, numpy or torch; of the roofline.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Smaller and sooner, to see that it works.")]
 Ranks = Annotated[int, typer.Option("--ranks", metavar="N", min=1, max=64, help="Processes of data-parallel.")]
-Threads = Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="Threads of the scaling study.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of weights and batches.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", min=1, max=1024, help="Threads of the scaling study.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, max=2**63, help="Of weights and batches.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the runs of scaling as CSV, else YAML.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the roofline.")]
 KINDS = ("roofline", "scaling", "data-parallel")
@@ -65,12 +67,13 @@ def command(
 def _scaling(*, quick: bool, threads: int | None, seed: int, as_json: bool, out: Path | None) -> None:
     import torch
 
-    from simulator.cli._files import write
     from simulator.cli._progress import progress
     from simulator.cli._streams import show, terminal
+    from simulator.io.printable import json_text
+    from simulator.io.writing import write
     from simulator.lab import scaling
     from simulator.report import experiments, fitted_law
-    from simulator.report.rows import csv_text, json_text
+    from simulator.report.rows import csv_text
     from simulator.studies.plan.fit.fitted import fitted
     from simulator.studies.plan.fit.record import record
     from simulator.studies.plan.fit.runs import runs
@@ -87,7 +90,7 @@ def _scaling(*, quick: bool, threads: int | None, seed: int, as_json: bool, out:
     if as_json:
         show(json_text({"runs": rows, "fit": document}))
     else:
-        show(experiments.study(rows, terminal()) + "\n" + fitted_law.write(document))
+        show(experiments.study(rows, terminal()), "\n", fitted_law.write(document))
     if out is not None:
         write(out, csv_text(rows))
 
@@ -95,12 +98,12 @@ def _scaling(*, quick: bool, threads: int | None, seed: int, as_json: bool, out:
 def _data_parallel(ranks: int, *, quick: bool, as_json: bool, out: Path | None) -> None:
     import yaml
 
-    from simulator.cli._files import write
     from simulator.cli._streams import show, terminal, working
+    from simulator.io.printable import json_text
+    from simulator.io.writing import write
     from simulator.lab import data_parallel, prediction
     from simulator.lab.byte_gpt import Shape
     from simulator.report import experiments
-    from simulator.report.rows import json_text
 
     setup = data_parallel.Setup(Shape(2, 64, 64), 4, 5, float(1 << 20), 0.02) if quick else data_parallel.Setup()
     with working(f"Training on {ranks} processes"):

@@ -13,12 +13,12 @@ from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simulator.results import Result
+    from simulator.outcome.results import Result
     from simulator.studies.best import Term
     from simulator.studies.layouts import Layout
 
 Objective = Annotated[str, typer.Option("--objective", metavar="NAME", help="Rank by time, mfu, cost or days.")]
-Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="Rows of the table.")]
+Top = Annotated[int, typer.Option("--top", metavar="N", min=1, max=200_000, help="Rows of the table.")]
 Sure = Annotated[bool, typer.Option("--sure", help="Only layouts that surely fit, none that are tight.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Do not simulate the best layout and its run.")]
 
@@ -61,8 +61,9 @@ def command(
       foretrain layouts mine.yaml --out study/   rows, plot and best.yaml
     """
     from simulator.cli._streams import show, terminal, warn, working
-    from simulator.cli._study import base, worked_out
+    from simulator.cli._study import base, session
     from simulator.errors import ScenarioError
+    from simulator.io.printable import json_text
     from simulator.plots import canvas, pareto
     from simulator.report import layouts as report
     from simulator.report import rows as machine
@@ -75,12 +76,15 @@ def command(
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
-    begin = start(base(scenario, overrides, catalogs, extra))
-    asked = begin.read()
-    space = Space(asked)
-    work = groups(begin, space.layouts())
 
-    with worked_out(evaluate, work, what="Layouts", out=out, jobs=jobs, dask=dask) as found:
+    with session(out=out, jobs=jobs, dask=dask) as at_work:
+        begin = start(base(scenario, overrides, catalogs, extra))
+        asked = begin.read()
+        space = Space(asked)
+        work = groups(begin, space.layouts())
+        found = at_work.rows(evaluate, work, "Layouts")
+        if out is not None:
+            _forget(out)
         layouts = [layout for group in work[: len(found)] for layout in group.layouts]
         rows = [row for group in found for row in group["layouts"]]
         known = dict(zip(map(id, rows), layouts, strict=True))
@@ -107,7 +111,7 @@ def command(
                 "rejected": {"oom": sum(row["verdict"] == "oom" for row in rows), **space.without},
                 "layouts": sorted(rows, key=_rank),
             }
-            show(machine.json_text(content))
+            show(json_text(content))
         else:
             show(
                 report.write(
@@ -118,16 +122,16 @@ def command(
                     result=result,
                     terms=terms,
                     console=terminal(),
-                    written=out is not None,
+                    written=at_work.folder is not None,
                 )
             )
         if plot is not None:
             canvas.save(lambda drawing: pareto.draw(rows, drawing), plot)
-        if out is not None:
-            chosen = {"best": ranking.sure(order)} if order else {}
-            if order and chosen["best"] is not order[0]:
-                chosen["fastest"] = order[0]
-            _fill(out, rows, {name: known[id(row)].of(asked) for name, row in chosen.items()})
+        chosen = {"best": ranking.sure(order)} if order else {}
+        if order and chosen["best"] is not order[0]:
+            chosen["fastest"] = order[0]
+        if at_work.folder is not None:
+            _fill(at_work.folder, rows, {name: known[id(row)].of(asked) for name, row in chosen.items()})
     if not order:
         raise typer.Exit(1)
 
@@ -156,18 +160,32 @@ def _rank(row: Mapping[str, Any]) -> float:
     return row["rank"] or float("inf")
 
 
+def _forget(folder: Path) -> None:
+    """Remove the scenarios of an earlier answer, those that still begin as this verb writes them."""
+    from contextlib import suppress
+
+    from simulator.io.files import UnreadableError, text
+    from simulator.scenario.yaml_text import LARGEST
+
+    for name, head in HEADS.items():
+        path = folder / f"{name}.yaml"
+        with suppress(UnreadableError):
+            if text(path, largest=LARGEST).startswith(f"# {head}\n"):
+                path.unlink()
+
+
 def _fill(folder: Path, rows: list[dict[str, Any]], chosen: Mapping[str, Any]) -> None:
     """Write the table, the plot, and as scenarios the best layout that surely fits and a tight one that is better."""
     import yaml
 
-    from simulator.cli._files import write
+    from simulator.io.writing import fill
     from simulator.plots import canvas, pareto
     from simulator.report import rows as machine
     from simulator.studies import best
 
-    write(folder / "rows.csv", machine.csv_text(sorted(rows, key=_rank)))
-    for suffix in (".png", ".svg"):
-        canvas.save(lambda drawing: pareto.draw(rows, drawing), folder / f"pareto{suffix}")
+    fill(folder, "rows.csv", machine.csv_text(sorted(rows, key=_rank)))
+    for name, content in canvas.files(lambda drawing: pareto.draw(rows, drawing), "pareto"):
+        fill(folder, name, content)
     for name, layout in chosen.items():
         text = yaml.safe_dump(best.document(layout), sort_keys=False, allow_unicode=True, width=100)
-        write(folder / f"{name}.yaml", f"# {HEADS[name]}\n{text}")
+        fill(folder, f"{name}.yaml", f"# {HEADS[name]}\n{text}")

@@ -66,9 +66,10 @@ def command(
     from simulator.cli import _planner
     from simulator.cli._amounts import amount
     from simulator.cli._streams import show, terminal, warn, working
+    from simulator.io.printable import json_text
     from simulator.plots import canvas
+    from simulator.report import fitted_law
     from simulator.report import plan as report
-    from simulator.report.rows import json_text
     from simulator.studies.plan.laws import DEFAULT
     from simulator.studies.plan.planning import Request, plan
     from simulator.studies.plan.question import Question
@@ -127,16 +128,18 @@ def command(
         found = plan(request)
     warn(found.warnings)
     document = record(found) | price_found | _planner.extras(found, fitted, observed)
-    show(json_text(document) if as_json else report.write(found, terminal()) + _planner.footnotes(document))
+    show(json_text(document) if as_json else report.write(found, terminal(), fitted_law.below(document)))
     if plot is not None or out is not None:
         _draw(found, plot, out, json_text(document))
 
 
 def _draw(found: Plan, plot: Path | None, out: Path | None, document: str) -> None:
+    from functools import partial
+
     import yaml
 
-    from simulator.cli._files import write
     from simulator.errors import InfeasibleError
+    from simulator.io.writing import fill
     from simulator.plots import canvas, isoflop, loss_contour
 
     if found.law.loss(found.choice) is None:
@@ -144,9 +147,9 @@ def _draw(found: Plan, plot: Path | None, out: Path | None, document: str) -> No
     if plot is not None:
         canvas.save(lambda drawing: isoflop.draw(found.law, found.choice, drawing), plot)
     if out is not None:
-        write(out / "plan.json", document)
+        fill(out, "plan.json", document)
         if found.run is not None and "scenario" in found.run.details:
-            write(out / "scenario.yaml", yaml.safe_dump(found.run.details["scenario"], sort_keys=False))
-        for suffix in (".png", ".svg"):
-            canvas.save(lambda drawing: isoflop.draw(found.law, found.choice, drawing), out / f"isoflop{suffix}")
-            canvas.save(lambda drawing: loss_contour.draw(found.law, found.choice, drawing), out / f"contour{suffix}")
+            fill(out, "scenario.yaml", yaml.safe_dump(found.run.details["scenario"], sort_keys=False))
+        for picture, draw in (("isoflop", isoflop.draw), ("contour", loss_contour.draw)):
+            for name, content in canvas.files(partial(draw, found.law, found.choice), picture):
+                fill(out, name, content)

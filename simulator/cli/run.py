@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,10 @@ import typer
 from simulator import shipped
 from simulator.cli._options import Catalogs, Json, Out, Overrides, Runs, Scenario, Seed
 from simulator.cli._streams import show, terminal, warn, working
+from simulator.cli._study import Jobs
 
 if TYPE_CHECKING:
-    from simulator.results import Result
+    from simulator.outcome.results import Result
 
 Trace = Annotated[
     Path | None,
@@ -39,13 +41,16 @@ def command(
     out: Out = None,
     trace: Trace = None,
     fail_under: FailUnder = None,
+    jobs: Jobs = None,
 ) -> None:
     """Simulate a training run and say what it will do.
 
     Prints the verdict (does it fit?), the step with its parts, MFU and HFU, the
     memory of the worst stage, how busy links are and from what bandwidth on
     more is no use, P10/P50/P90 of the days, goodput and where the
-    time went, GPU-hours, dollars and energy. Exits 1 when the answer is no.
+    time went, GPU-hours, dollars and energy. Exits 1 when the answer is no:
+    it does not fit, makes no progress, or misses a deadline or a budget of
+    `targets` with more than the risk accepted there.
 
     Examples:
       foretrain run tutorial/1-one-host
@@ -57,26 +62,27 @@ def command(
     from simulator.report.threshold import misses
     from simulator.scenario import read
     from simulator.simulation import simulate
+    from simulator.studies.executors import spread
     from simulator.studies.transfers import network_answers
 
     changes = [*(overrides or ()), *_given("runs", runs), *_given("seed", seed)]
     asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
-        result = network_answers(asked, simulate(asked))
+        result = network_answers(asked, simulate(asked, partial(spread, jobs=jobs)))
     if result.verdict in ("oom", "tight"):
         from simulator.studies.advice import advise
 
-        result = replace(result, advice=advise(asked))
+        result = replace(result, advice=advise(asked, result.step.time_s))
     missed = misses(result, fail_under or ())
     present(result, as_json=as_json, out=out, trace=trace)
     warn(missed)
-    if missed or result.verdict == "oom" or not result.run.progress:
+    if missed or result.verdict == "oom" or not result.run.progress or result.targets.get("missed"):
         raise typer.Exit(1)
 
 
 def present(result: Result, *, as_json: bool = False, out: Path | None = None, trace: Path | None = None) -> None:
     """Print `result` and write the files that were asked for."""
-    from simulator.cli._files import write
+    from simulator.io.writing import write
     from simulator.report import record, text
     from simulator.trace import chrome
 
@@ -89,16 +95,17 @@ def present(result: Result, *, as_json: bool = False, out: Path | None = None, t
 
 
 def _fill(folder: Path, result: Result) -> None:
-    from simulator.cli._files import write
+    from simulator.io.writing import fill
     from simulator.plots import gallery
     from simulator.report import html, record
     from simulator.trace import chrome
 
     with working(f"Writing {folder}"):
-        write(folder / "report.html", html.write(result))
-        write(folder / "result.json", record.write(result))
-        write(folder / "trace.json", chrome(result))
-        gallery.save(result, folder / "plots")
+        fill(folder, "report.html", html.write(result))
+        fill(folder, "result.json", record.write(result))
+        fill(folder, "trace.json", chrome(result))
+        for name, content in gallery.files(result):
+            fill(folder, f"plots/{name}", content)
 
 
 def _given(key: str, value: int | None) -> list[str]:

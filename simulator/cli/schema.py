@@ -14,9 +14,8 @@ def command() -> None:
     Examples:
       foretrain schema > scenario.schema.json
     """
-    import json
-
     from simulator.cli._streams import show
+    from simulator.io.printable import json_text
     from simulator.scenario import json_schema
 
-    show(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    show(json_text(json_schema()))

@@ -50,7 +50,8 @@ def command(
     from simulator.cli._streams import show, terminal, working
     from simulator.cli._study import base, session
     from simulator.errors import ScenarioError
-    from simulator.plots import canvas
+    from simulator.io.printable import json_text
+    from simulator.plots import canvas, policies
     from simulator.report import rows as machine
     from simulator.report import stress as report
     from simulator.studies import stress, trial
@@ -67,28 +68,28 @@ def command(
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
-    start = base(scenario, overrides, catalogs, extra)
-    chosen = list(choices(axes))
-    asked = stress.readable(start, chosen)
-    with working("Simulating the step"):
-        work = trial.work(asked)
-    trials = [trial.Trial(start, choice, work) for choice in chosen]
 
-    with session(out=out, jobs=jobs, dask=dask, most=len(trials)) as at_work:
+    with session(out=out, jobs=jobs, dask=dask) as at_work:
+        start = base(scenario, overrides, catalogs, extra)
+        chosen = list(choices(axes))
+        asked = stress.readable(start, chosen)
+        with working("Simulating the step"):
+            work = trial.work(asked)
+        trials = [trial.Trial(start, choice, work) for choice in chosen]
         _run(trials, asked.runs, objective, at_work)
         rows = stress.rows(trials, objective)
         if as_csv:
             show(machine.csv_text(rows))
         elif as_json:
             content = {"objective": objective, "axes": {one.key: one.values for one in axes}, "rows": rows}
-            show(machine.json_text(content))
+            show(json_text(content))
         else:
             show(report.write(rows, axes, objective, terminal()))
         metric = stress.OBJECTIVES[objective]
         if plot is not None:
-            _draw(rows, axes, metric, plot)
-        if out is not None:
-            _fill(out, rows, axes, metric)
+            canvas.save(lambda drawing: policies.draw(rows, axes, metric, drawing), plot)
+        if at_work.folder is not None:
+            _fill(at_work.folder, rows, axes, metric)
     if not any(row["best"] for row in rows):
         raise typer.Exit(1)
 
@@ -98,7 +99,7 @@ def _run(trials: list[Trial], runs: int, objective: str, at_work: Session) -> No
     from simulator.studies import stress
     from simulator.studies.trial import evaluate
 
-    while (batches := stress.next_round(trials, runs, objective)) and not at_work.interrupted:
+    while not at_work.interrupted and (batches := stress.next_round(trials, runs, objective)):
         many = max(batch.first + batch.runs for _, batch in batches)
         what = f"{len(batches):,} policies, up to {many:,} runs"
         found = at_work.rows(evaluate, [batch for _, batch in batches], what)
@@ -106,16 +107,11 @@ def _run(trials: list[Trial], runs: int, objective: str, at_work: Session) -> No
             one.add(row)
 
 
-def _draw(rows: list[dict[str, Any]], axes: Any, metric: str, path: Path) -> None:
-    from simulator.plots import canvas, policies
-
-    canvas.save(lambda drawing: policies.draw(rows, axes, metric, drawing), path)
-
-
 def _fill(folder: Path, rows: list[dict[str, Any]], axes: Any, metric: str) -> None:
-    from simulator.cli._files import write
+    from simulator.io.writing import fill
+    from simulator.plots import canvas, policies
     from simulator.report import rows as machine
 
-    write(folder / "policies.csv", machine.csv_text(rows))
-    for suffix in (".png", ".svg"):
-        _draw(rows, axes, metric, folder / f"policies{suffix}")
+    fill(folder, "policies.csv", machine.csv_text(rows))
+    for name, content in canvas.files(lambda drawing: policies.draw(rows, axes, metric, drawing), "policies"):
+        fill(folder, name, content)

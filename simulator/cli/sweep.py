@@ -11,6 +11,7 @@ from simulator.cli._options import Catalogs, Json, Overrides, Runs, Seed
 from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot, Vary
 
 if TYPE_CHECKING:
+    from simulator.cli._study import Session
     from simulator.studies.point import Base
 
 Scenarios = Annotated[
@@ -20,7 +21,7 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option("--metric", metavar="NAME", help="Such as step, mfu, days, dollars; the first is drawn."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Step and memory only, on the fast clock; no failures.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Step and memory only; no failures.")]
 
 Tornado = Annotated[
     bool, typer.Option("--tornado", help="Instead: each uncertain input low and high, the most telling first.")
@@ -58,10 +59,11 @@ def command(
       foretrain sweep a.yaml b.yaml --out study/     two scenarios, resumable
       foretrain sweep mine.yaml --tornado --metric days
     """
-    from simulator.cli._files import write
     from simulator.cli._streams import show, terminal
-    from simulator.cli._study import base, worked_out
+    from simulator.cli._study import base, session
     from simulator.errors import ScenarioError
+    from simulator.io.printable import json_text
+    from simulator.io.writing import fill
     from simulator.plots import canvas, what_if
     from simulator.report import rows as machine
     from simulator.report import sweep as report
@@ -79,33 +81,34 @@ def command(
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
-    bases = [base(name, overrides, catalogs, extra) for name in scenarios]
-    if tornado:
-        _bent(bases[0], asked, quick, as_csv=as_csv, as_json=as_json, plot=plot, out=out, jobs=jobs, dask=dask)
-        return
-    points = sweep.points(bases, axes, quick=quick)
     columns = list(dict.fromkeys([*asked, *(sweep.QUICK_METRICS if quick else sweep.DEFAULT_METRICS)]))
     keys = ["scenario", *(one.key for one in axes)]
 
-    with worked_out(evaluate, points, what="Sweeping", out=out, jobs=jobs, dask=dask) as rows:
+    with session(out=out, jobs=jobs, dask=dask) as work:
+        bases = [base(name, overrides, catalogs, extra) for name in scenarios]
+        if tornado:
+            _bent(work, bases[0], asked, quick, as_csv=as_csv, as_json=as_json, plot=plot)
+            return
+        rows = work.rows(evaluate, sweep.points(bases, axes, quick=quick), "Sweeping")
         if as_csv:
             show(machine.csv_text(rows, keys))
         elif as_json:
-            show(machine.json_text({"axes": {one.key: one.values for one in axes}, "rows": rows}))
+            show(json_text({"axes": {one.key: one.values for one in axes}, "rows": rows}))
         else:
             show(report.write(rows, axes, columns, terminal()))
         drawn = next((name for name in columns if any(row.get(name) is not None for row in rows)), columns[0])
         if plot is not None:
             canvas.save(lambda drawing: what_if.draw(rows, axes, drawn, drawing), plot)
-        if out is not None:
-            write(out / "rows.csv", machine.csv_text(rows, keys))
-            for suffix in (".png", ".svg"):
-                canvas.save(lambda drawing: what_if.draw(rows, axes, drawn, drawing), out / f"sweep{suffix}")
+        if work.folder is not None:
+            fill(work.folder, "rows.csv", machine.csv_text(rows, keys))
+            for name, content in canvas.files(lambda drawing: what_if.draw(rows, axes, drawn, drawing), "sweep"):
+                fill(work.folder, name, content)
     if not sweep.feasible(rows):
         raise typer.Exit(1)
 
 
 def _bent(
+    work: Session,
     start: Base,
     asked: list[str],
     quick: bool,
@@ -113,14 +116,13 @@ def _bent(
     as_csv: bool,
     as_json: bool,
     plot: Path | None,
-    out: Path | None,
-    jobs: int | None,
-    dask: str | None,
 ) -> None:
     """Bend each uncertain input of one scenario, low and high."""
-    from simulator.cli._files import write
+    from functools import partial
+
     from simulator.cli._streams import show, terminal
-    from simulator.cli._study import worked_out
+    from simulator.io.printable import json_text
+    from simulator.io.writing import fill
     from simulator.plots import canvas
     from simulator.plots import tornado as drawing_of
     from simulator.report import rows as machine
@@ -128,20 +130,19 @@ def _bent(
     from simulator.studies import tornado
 
     metrics = asked or (["step_time_s"] if quick else ["step_time_s", "wall_clock_p50_s", "dollars_p50"])
-    with worked_out(
-        tornado.evaluate, tornado.bends(start, quick=quick), what="Bending", out=out, jobs=jobs, dask=dask
-    ) as rows:
-        if as_csv:
-            show(machine.csv_text(rows))
-        elif as_json:
-            swings = {name: [swing._asdict() for swing in tornado.swings(rows, name)] for name in metrics}
-            show(machine.json_text({"swings": swings, "rows": rows}))
-        else:
-            show(report.write(rows, metrics, terminal()))
-        drawn = next((name for name in reversed(metrics) if rows and rows[0].get(name) is not None), None)
-        files = [plot] if plot else []
-        if out is not None:
-            write(out / "rows.csv", machine.csv_text(rows))
-            files += [out / "tornado.png", out / "tornado.svg"]
-        for path in files if drawn else ():
-            canvas.save(lambda drawing: drawing_of.draw(rows, drawn or "", drawing), path)
+    rows = work.rows(tornado.evaluate, tornado.bends(start, quick=quick), "Bending")
+    if as_csv:
+        show(machine.csv_text(rows))
+    elif as_json:
+        swings = {name: [swing._asdict() for swing in tornado.swings(rows, name)] for name in metrics}
+        show(json_text({"swings": swings, "rows": rows}))
+    else:
+        show(report.write(rows, metrics, terminal()))
+    drawn = next((name for name in reversed(metrics) if rows[0].get(name) is not None), None)
+    draw = partial(drawing_of.draw, rows, drawn or "")
+    if plot is not None and drawn is not None:
+        canvas.save(draw, plot)
+    if work.folder is not None:
+        fill(work.folder, "rows.csv", machine.csv_text(rows))
+        for name, content in canvas.files(draw, "tornado") if drawn is not None else ():
+            fill(work.folder, name, content)

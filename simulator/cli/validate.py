@@ -14,7 +14,7 @@ from simulator.cli._streams import show, working
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simulator.engine.inputs import Shared
+    from simulator.engine.prices.constants import Shared
     from simulator.scenario import Scenario
     from simulator.validation.files import Table
     from simulator.validation.lines import Line
@@ -76,9 +76,9 @@ def command(
       foretrain validate --leave-out each
       foretrain validate collectives.csv --leave-out nvlink4
     """
+    from simulator.studies.executors import processors
     from simulator.validation import files as tables
     from simulator.validation import goals, lines, summary, terms
-    from simulator.validation.workers import processors
 
     off = terms.known(without or ())
     read = [tables.read(path) for path in files or tables.shipped()]
@@ -137,11 +137,11 @@ def _left_out(read: Sequence[Table], wanted: str, families: Sequence[str], off: 
 
 def _runs_left_out(runs: Sequence[Table], asked: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
     from simulator.calibration.runs import left_out
-    from simulator.engine.inputs import Shared, constants
+    from simulator.engine.prices.constants import Shared, constants
     from simulator.simulation import predict_step
+    from simulator.studies.executors import processors
     from simulator.validation import files as tables
     from simulator.validation.measured import measured
-    from simulator.validation.workers import processors
 
     base = [*(tables.read(path) for path in tables.shipped() if path.stem == "runs"), *runs]
     fitted = left_out(list(measured(base, Predict(), most=FITTED)), constants(), predict_step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 from simulator.convert import plain_yaml
 from simulator.convert.values import plain
@@ -43,7 +43,11 @@ class Arguments:
         self._asked.update(flags)
         return any(self._values.get(flag, "false").lower() not in ("false", "0", "none", "null") for flag in flags)
 
-    def choice(self, choices: Mapping[str, Any], *flags: str, default: Any = None) -> Any:
+    @overload
+    def choice(self, choices: Mapping[str, str], *flags: str, default: str) -> str: ...
+    @overload
+    def choice(self, choices: Mapping[str, str], *flags: str) -> str | None: ...
+    def choice(self, choices: Mapping[str, str], *flags: str, default: str | None = None) -> str | None:
         """Return what the value of a flag stands for."""
         if (text := self.text(*flags)) is None:
             return default

@@ -105,7 +105,8 @@ def _degrees(parallelism: Section, replicas: int, processes: int | None) -> Sect
 
 
 def _size(context: Any) -> int:
-    return context.get("size", 1) if isinstance(context, dict) else context
+    size: int = context.get("size", 1) if isinstance(context, dict) else context
+    return size
 
 
 def _kind(section: Any) -> Any:

@@ -10,12 +10,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from simulator.convert import expert_keys
 from simulator.convert.architectures import architectures
 from simulator.convert.architectures.base import Architecture, Plain
 from simulator.convert.shape import REQUIRED, complete, short
 
 SECTION = "model"
 """The one section that the format holds."""
+NAMES = ("_name_or_path", "architectures", "model_type")
+TEXT = "text_config"
+"""Section with the text model of a model of text and images (Llama 4)."""
 ACTIVATIONS = {
     "silu": "silu",
     "swish": "silu",
@@ -30,24 +34,24 @@ ACTIVATIONS = {
 
 def read(text: str) -> Plain:
     """Return the `model` section that the configuration `text` describes, without keys that have their default."""
-    config = _configuration(text)
-    return short(_model(_architecture(config), config))
+    config, _ = _configuration(text)
+    architecture = _architecture(config)
+    expert_keys.check(architecture, config, _used(architecture))
+    return short(_model(architecture, config))
 
 
 def ignored(text: str) -> list[str]:
-    """Return the keys of the configuration that do not bear on the shape, sorted."""
-    config = _configuration(text)
-    architecture = _architecture(config)
-    used = {"_name_or_path", "architectures", "model_type"}
-    for key in (*architecture.keys.values(), *architecture.reads):
-        used |= set(key.split("|"))
-    return sorted(config.keys() - used)
+    """Return the keys of the configuration that do not bear on the shape of the text model, sorted."""
+    config, around = _configuration(text)
+    return sorted(around | config.keys() - _used(_architecture(config)))
 
 
 def write(model: Mapping[str, Any], name: str | None = None) -> str:
     """Return the `config.json` of `model`, a `model` section whose numbers may still be text."""
     whole = complete(model)
     for architecture in architectures().values():
+        if not architecture.written or (architecture.has_experts and whole["experts"] is None):
+            continue
         config = _configured(architecture, whole)
         try:
             if _model(architecture, config) == whole:
@@ -59,14 +63,25 @@ def write(model: Mapping[str, Any], name: str | None = None) -> str:
     raise ValueError("no architecture of Hugging Face that is known here has this shape")
 
 
-def _configuration(text: str) -> Plain:
+def _configuration(text: str) -> tuple[Plain, set[str]]:
+    """Return the configuration of the text model, and what a model of text and images has around it."""
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not a Hugging Face config.json: {error}") from None
     if not isinstance(config, dict):
         raise ValueError("not a Hugging Face config.json: expected one JSON object")
-    return config
+    inner = config.get(TEXT)
+    if not isinstance(inner, dict):
+        return config, set()
+    tied = {key: config[key] for key in ("tie_word_embeddings",) if key in config}
+    return tied | inner, config.keys() - {TEXT, *NAMES, *tied}
+
+
+def _used(architecture: Architecture) -> set[str]:
+    """Return the keys that an architecture reads, in every spelling."""
+    keys = (*architecture.keys.values(), *architecture.reads)
+    return {*NAMES, *(spelling for key in keys for spelling in key.split("|"))}
 
 
 def _architecture(config: Mapping[str, Any]) -> Architecture:
@@ -97,9 +112,20 @@ def _model(architecture: Architecture, config: Mapping[str, Any]) -> Plain:
         raise ValueError(f"one of {', '.join(architecture.reads)} cannot be read: {error}") from None
     for ours, value in beyond.items():
         _put(model, ours, value)
-    if "count" not in model.get("experts", {"count": 1}):
-        del model["experts"]
+    if architecture.has_experts:
+        _check_experts(architecture, config, model)
     return complete(model)
+
+
+def _check_experts(architecture: Architecture, config: Mapping[str, Any], model: Plain) -> None:
+    """Leave out the experts of which the file says that there are none; refuse a file that leaves their sizes out."""
+    count = architecture.keys["experts.count"].split("|")
+    if not model.get("experts", {}).get("count") and any(key in config for key in count):
+        model.pop("experts", None)
+        return
+    for key in ("count", "active", "ffn"):
+        if not model.get("experts", {}).get(key):
+            raise ValueError(f"{architecture.keys[f'experts.{key}'].split('|')[0]}: missing from the configuration")
 
 
 def _configured(architecture: Architecture, whole: Mapping[str, Any]) -> Plain:

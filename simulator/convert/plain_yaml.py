@@ -7,6 +7,8 @@ from typing import Any
 import yaml
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+DEEPEST = 100
+"""Mappings and lists inside each other; PyYAML builds them one inside the other and ends the process far beyond."""
 
 
 class NotPlainError(ValueError):
@@ -26,8 +28,7 @@ def load(text: str) -> Any:
     {'a': ['1', '2']}
     """
     try:
-        if "*" in text:
-            _without_aliases(text)
+        _check(text)
         return yaml.load(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         problem = error.problem or error.context or "cannot be read"
@@ -36,12 +37,15 @@ def load(text: str) -> Any:
         raise NotPlainError(f"not text that YAML allows: {str(error).partition(chr(10))[0]}") from None
     except UnicodeEncodeError:
         raise NotPlainError("not UTF-8 text") from None
-    except RecursionError:
-        raise NotPlainError("nested too deep") from None
 
 
-def _without_aliases(text: str) -> None:
+def _check(text: str) -> None:
+    """Refuse aliases, and what is nested too deep, before anything is built."""
+    depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
             name = str(event.anchor)[:40]
             raise NotPlainError(f"aliases such as `*{name}` are not read; write the value out", event.start_mark)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise NotPlainError(f"nested more than {DEEPEST} deep", event.start_mark)

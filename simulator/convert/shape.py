@@ -44,7 +44,7 @@ ATTENTION_DEFAULTS: dict[str, Plain] = {"full": {}, "window": {"full_every": 0},
 
 def complete(model: Mapping[str, Any]) -> Plain:
     """Return `model` with numbers as numbers and every default filled in; keys without meaning are left out."""
-    whole = DEFAULTS | plain({key: value for key, value in model.items() if key not in NOT_SHAPE})
+    whole: Plain = DEFAULTS | plain({key: value for key, value in model.items() if key not in NOT_SHAPE})
     for key in REQUIRED:
         if not isinstance(whole.get(key), int) or not 1 <= whole[key] <= LARGEST:
             raise ValueError(f"{key}: expected a whole number from 1 to {LARGEST}, found {whole.get(key)!r}")

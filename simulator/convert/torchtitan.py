@@ -173,16 +173,14 @@ def _data(cluster: Any, parallelism: Section) -> int | None:
     gpus = host.get("gpus") if isinstance(host, dict) else None
     if not isinstance(gpus, int) or not isinstance(cluster.get("hosts"), int):
         return None
-    return (
-        cluster["hosts"]
-        * gpus
-        // (parallelism.get("tensor", 1) * parallelism.get("pipeline", 1) * _context(parallelism))
-    )
+    model_parallel: int = parallelism.get("tensor", 1) * parallelism.get("pipeline", 1) * _context(parallelism)
+    return int(cluster["hosts"]) * gpus // model_parallel
 
 
 def _context(parallelism: Section) -> int:
     context = parallelism.get("context", 1)
-    return context.get("size", 1) if isinstance(context, dict) else context
+    size: int = context.get("size", 1) if isinstance(context, dict) else context
+    return size
 
 
 def _replicas(shard: Any, level: str, data: int | None) -> int:

@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
 def _scalar(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
-    if not (found := re.fullmatch(r"(\d{1,30}(?:_\d+)*(?:\.\d{1,30})?)([kMGBT%]?)", text.strip())):
+    if not (found := re.fullmatch(r"([0-9]{1,30}(?:_[0-9]{1,30}){0,9}(?:\.[0-9]{1,30})?)([kMGBT%]?)", text.strip())):
         return text
     digits, unit = found.groups()
     if unit == "%":

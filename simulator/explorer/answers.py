@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from simulator.explorer.levers import Lever, levers
-from simulator.results import Advice, Result, StepResult
+from simulator.outcome.results import Advice, Result, StepResult
 from simulator.studies.point import Base
 
 

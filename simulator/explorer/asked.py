@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from simulator.errors import ScenarioError
-from simulator.scenario import overrides, yaml_text
+from simulator.scenario import overrides, reader
 from simulator.scenario.document import Left, Table, plain
 from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
@@ -33,11 +33,9 @@ STARTERS = {"interval": "30min", "chunks": "2"}
 
 def document(base: Base) -> Table:
     """Return what the scenario says, its changes made; a mistake in a change leaves the rest as it is."""
-    source, mistakes = load(base.source), Mistakes()
-    found = yaml_text.read(source.text, source.name, mistakes)
+    mistakes = Mistakes()
+    found = reader.document(load(base.source), mistakes)
     mistakes.stop()
-    if not isinstance(found, Table):
-        raise ScenarioError(f"{source.name}: a scenario is a mapping of keys")
     for change in base.changes:
         overrides.apply(change, found, Record(Sections), Mistakes())
     return found

@@ -7,10 +7,10 @@ import streamlit as st
 from simulator.explorer import answers
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
+from simulator.outcome.results import Result
 from simulator.report.html import DESCRIPTIONS
 from simulator.report.section import Section
 from simulator.report.story import sections
-from simulator.results import Result
 from simulator.studies.point import Base
 
 

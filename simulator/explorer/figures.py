@@ -1,12 +1,12 @@
-"""The numbers that decide, in words: what the headline says, first of the fast clock, then of the whole result."""
+"""The numbers that decide, in words: what the headline says, first of step and memory, then of the whole result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.readable import chance, dollars, duration, memory, percent, prefixed
-from simulator.results import Result
+from simulator.io.readable import chance, dollars, duration, memory, percent, prefixed
+from simulator.outcome.results import Result
 from simulator.studies.metrics import text
 
 Figure = tuple[str, str, str]
@@ -14,7 +14,7 @@ Figure = tuple[str, str, str]
 
 
 def quick(row: Mapping[str, Any]) -> list[Figure]:
-    """Return the figures of the fast clock."""
+    """Return the figures of step and memory."""
     figures = []
     if row.get("step_time_s") is not None:
         low, high = duration(row["step_time_low_s"]), duration(row["step_time_high_s"])

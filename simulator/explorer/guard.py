@@ -1,17 +1,24 @@
-"""Who may talk to the server: pages of this machine, and nobody in their name.
+"""Who may talk to the server: its own page, opened by someone who has the token.
 
-A page of another site could make the browser call a server on this machine, or have its own name resolve to
-127.0.0.1 (DNS rebinding). Both show in the headers: what is asked for under another host's name, or comes from another
-origin, is refused. A page may load nothing from any other host, whatever it comes to contain.
+A page of another site, or of another server on this machine, could make the browser call this one, or have its own name
+resolve to 127.0.0.1 (DNS rebinding). Both show in the headers: what is asked for under another name or port, or comes
+from another origin, is refused. Other users of the machine do not have the token. A page may load nothing from any
+other host, whatever it comes to contain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
+
+from simulator.explorer.tokens import Tokens, taken_out
 
 HOSTS = ("127.0.0.1", "localhost")
+HTTP = 80
+"""The port that browsers leave out of an address."""
+ELSEWHERE = "This server answers only to its own page, under the address that `foretrain explore` printed."
+WITHOUT = "Open the address that `foretrain explore` printed, with its token; after that, links to this page work."
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -42,45 +49,58 @@ Application = Callable[
 class Guard:
     """An ASGI middleware that refuses strangers and adds the headers of a page that stays by itself."""
 
-    def __init__(self, app: Application) -> None:
-        self.app = app
+    def __init__(self, app: Application, port: int, tokens: Tokens) -> None:
+        self.app, self.port, self.tokens = app, port, tokens
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
-        elif not welcome(dict(scope["headers"])):
-            await _refuse(scope["type"], receive, send)
+            return
+        headers = dict(scope["headers"])
+        if not welcome(headers, self.port):
+            await _refuse(scope["type"], 421, ELSEWHERE, receive, send)
+            return
+        known = self.tokens.holds(headers.get(b"cookie", b"").decode("latin-1"))
+        token, rest = taken_out(scope.get("query_string", b"").decode("latin-1"))
+        if scope["type"] == "http" and token is not None and (self.tokens.opens(token) or known):
+            host, path = headers[b"host"].decode("latin-1"), quote(scope["path"])
+            await _redirect(f"http://{host}{path}{'?' if rest else ''}{rest}", self.tokens.set_cookie(), send)
+        elif not known:
+            await _refuse(scope["type"], 403, WITHOUT, receive, send)
         else:
             await self.app(scope, receive, _adding(send))
 
 
-def welcome(headers: dict[bytes, bytes]) -> bool:
-    """Return whether a request asks for this machine by name, and comes from a page of it or from no page."""
-    host = _name(f"//{headers.get(b'host', b'').decode('latin-1')}")
-    origin = headers.get(b"origin")
-    return host in HOSTS and (origin is None or _name(origin.decode("latin-1")) in HOSTS)
-
-
-def _name(address: str) -> str:
-    try:
-        parts = urlsplit(address)
-        return "" if parts.username or parts.path.strip("/") or parts.port == 0 else (parts.hostname or "")
-    except ValueError:
-        return ""
+def welcome(headers: dict[bytes, bytes], port: int) -> bool:
+    """Return whether a request asks for this server by its address, and comes from its own page or from no page."""
+    host, origin = headers.get(b"host", b"").decode("latin-1").lower(), headers.get(b"origin")
+    known = {f"{name}:{port}" for name in HOSTS} | (set(HOSTS) if port == HTTP else set())
+    return host in known and (origin is None or origin.decode("latin-1") == f"http://{host}")
 
 
 async def _refuse(
-    kind: str, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    kind: str,
+    status: int,
+    words: str,
+    receive: Callable[[], Awaitable[Message]],
+    send: Callable[[Message], Awaitable[None]],
 ) -> None:
     if kind == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})
         return
-    words = b"This server answers only to pages of this machine.\n"
-    await send({"type": "http.response.start", "status": 421, "headers": [(b"content-type", b"text/plain")]})
-    await send({"type": "http.response.body", "body": words})
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{words}\n".encode()})
+
+
+async def _redirect(address: str, cookie: str, send: Callable[[Message], Awaitable[None]]) -> None:
+    told = (("location", address), ("set-cookie", cookie), ("cache-control", "no-store"))
+    headers = [*((name.encode(), value.encode("latin-1")) for name, value in told), *HEADERS]
+    await send({"type": "http.response.start", "status": 303, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _adding(send: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:

@@ -13,9 +13,10 @@ from simulator.explorer.figures import quick, whole
 from simulator.explorer.levers import Lever, binding
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
-from simulator.readable import chance, duration, percent
-from simulator.report.verdict import subtitle, verdict
-from simulator.results import Advice, Result
+from simulator.io.readable import chance, duration, percent
+from simulator.outcome.results import Advice, Result
+from simulator.report.verdict import answers as told
+from simulator.report.verdict import subtitle
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.point import Base, Point, evaluate
 
@@ -57,10 +58,10 @@ class Headline:
         return replace(result, advice=fitting)
 
     def _fill(self, result: Result) -> None:
-        word, sentence = verdict(result)
+        no = not result.run.progress or bool(result.targets.get("missed"))
         with self.box:
-            kind = st.error if not result.run.progress else BOXES.get(result.verdict or "", st.info)
-            kind(f"**{word}** {literal(sentence)}")
+            kind = st.error if no else BOXES.get(result.verdict or "", st.info)
+            kind("  \n".join(f"**{one.word}** {literal(one.sentence)}" for one in told(result)))
         self.title.caption(literal(subtitle(result)))
         self.figures.html(style.figures(whole(result)))
 

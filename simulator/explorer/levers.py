@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from simulator.errors import ForetrainError
 from simulator.explorer.settings import KEYS, of_scenario, settings, words
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.scenario import Scenario
 from simulator.studies.layouts import evaluate as of_group
 from simulator.studies.layouts import exactly, groups

@@ -12,6 +12,7 @@ from simulator.errors import ScenarioError
 from simulator.explorer import answers, link, style
 from simulator.explorer.desk import desk
 from simulator.explorer.guard import Guard
+from simulator.explorer.tokens import NAME, Tokens
 from simulator.studies import executors
 from simulator.studies.point import Base, Point, evaluate
 
@@ -51,23 +52,25 @@ def serve(given: Base | None, *, port: int | None = None, browser: bool = True) 
     from streamlit.web.server.starlette import App
 
     chosen = free_port(port)
-    address = f"http://{ADDRESS}:{chosen}/"
+    tokens = Tokens(chosen)
+    address = f"http://{ADDRESS}:{chosen}/?{NAME}="
 
     @asynccontextmanager
     async def started(_: App) -> AsyncIterator[None]:
-        print(address, flush=True)  # noqa: T201 - the result of the command
+        print(f"{address}{tokens.token}", flush=True)  # noqa: T201 - the result of the command
         if browser:
             import webbrowser
 
-            webbrowser.open(address)
+            webbrowser.open(f"{address}{tokens.ticket()}")
         yield
 
     with executors.opened(WORKERS) as (desk.executor, desk.workers):
         desk.given = given
         for _ in range(WORKERS):
             desk.executor.submit(answers.warm)
-        _warm(link.read({}, given))
-        App(PAGE, middleware=[Middleware(Guard)], lifespan=started).run(config=SETTINGS | {"server.port": chosen})
+        _warm(link.looked_at(link.read({}, given)))
+        guard = Middleware(Guard, port=chosen, tokens=tokens)
+        App(PAGE, middleware=[guard], lifespan=started).run(config=SETTINGS | {"server.port": chosen})
 
 
 def _warm(first: Base) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -55,12 +56,11 @@ def _started() -> None:
     if given is not None and name == given.name:
         state.show(given)
     elif name in shipped.names():
-        state.show(link.read({link.SCENARIO: [name]}, None, desk.catalogs))
+        state.show(link.read({link.SCENARIO: [name]}, given, desk.catalogs))
 
 
 def _undone() -> None:
-    base = st.session_state["base"]
-    state.show(Base(base.name, base.source, (), base.catalogs))
+    state.show(replace(st.session_state["base"], changes=()))
 
 
 def _group(base: Base, ones: list[Field], wrong: dict[str, list[str]]) -> None:
@@ -147,13 +147,12 @@ def _set() -> None:
     st.session_state["other"] = ""
     if words:
         base = st.session_state["base"]
-        state.show(Base(base.name, base.source, (*base.changes, words), base.catalogs))
+        state.show(replace(base, changes=(*base.changes, words)))
 
 
 def _dropped(change: str) -> None:
     base = st.session_state["base"]
-    kept = tuple(one for one in base.changes if one != change)
-    state.show(Base(base.name, base.source, kept, base.catalogs))
+    state.show(replace(base, changes=tuple(one for one in base.changes if one != change)))
 
 
 def _text(base: Base) -> None:
@@ -161,5 +160,5 @@ def _text(base: Base) -> None:
     with st.expander("As YAML", expanded=False, key="group yaml"), st.form("yaml", border=False):
         text = st.text_area("scenario", asked.as_yaml(base), height=320, key=f"text {hash(base)}")
         if st.form_submit_button("Read this text"):
-            state.show(link.of_text(text, base.name, (), base.catalogs))
+            state.show(link.of_text(text, base.name, base.catalogs, base.only or ()))
             st.rerun()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
@@ -12,11 +12,12 @@ from simulator.explorer import asked, link
 from simulator.explorer.desk import desk
 from simulator.studies.point import Base
 
+V = TypeVar("V")
 MOST_PINS = 4
 
 
 def base() -> Base:
-    """Return the scenario of this tab; an address that was typed, or followed, is read anew."""
+    """Return the scenario of this tab as its files are now; an address that was typed, or followed, is read anew."""
     address = {name: st.query_params.get_all(name) for name in st.query_params}
     if st.session_state.get("address") != address:
         st.session_state["address"] = address
@@ -27,12 +28,13 @@ def base() -> Base:
         except ScenarioError as error:
             show(link.read({}, desk.given, desk.catalogs))
             st.session_state["complaint"] = str(error)
-    return st.session_state["base"]
+    st.session_state["base"] = link.looked_at(_looked_at())
+    return _looked_at()
 
 
 def complaint() -> str:
     """Return what is wrong with the address that was followed, if anything."""
-    return st.session_state.get("complaint", "")
+    return str(st.session_state.get("complaint", ""))
 
 
 def show(base: Base) -> None:
@@ -42,11 +44,11 @@ def show(base: Base) -> None:
 
 
 def change(key: str, text: str) -> None:
-    show(asked.changed(st.session_state["base"], key, text))
+    show(asked.changed(_looked_at(), key, text))
 
 
 def apply(settings: tuple[str, ...]) -> None:
-    show(asked.applied(st.session_state["base"], settings))
+    show(asked.applied(_looked_at(), settings))
 
 
 def keep_address(base: Base) -> None:
@@ -58,7 +60,7 @@ def keep_address(base: Base) -> None:
 
 
 def pins() -> list[Base]:
-    return st.session_state.setdefault("pins", [])
+    return remember("pins", [])
 
 
 def pin(base: Base) -> None:
@@ -92,6 +94,12 @@ def _reads(base: Base) -> bool:
     return True
 
 
-def remember(name: str, value: Any) -> Any:
+def remember(name: str, value: V) -> V:
     """Return what this tab has kept under `name`, `value` the first time."""
-    return st.session_state.setdefault(name, value)
+    kept: V = st.session_state.setdefault(name, value)
+    return kept
+
+
+def _looked_at() -> Base:
+    base: Base = st.session_state["base"]
+    return base

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from simulator.errors import ScenarioError
 from simulator.units import Count, Number
 
 TORCH = "this needs PyTorch; install it with `pip install foretrain[torch]` (or `pip install torch`)"
@@ -26,23 +25,6 @@ class Backend(Protocol):
     def add(self, elements: Count, dtype: str) -> Work:
         """Return the sum of two vectors into a third, which moves three of them."""
         ...
-
-
-def backend(name: str) -> Backend:
-    """Return the backend `name`; ``auto`` is torch where it is installed."""
-    if name in ("auto", "torch"):
-        try:
-            from simulator.lab.torch_backend import TorchBackend
-
-            return TorchBackend()
-        except ImportError:
-            if name == "torch":
-                raise ScenarioError(TORCH) from None
-    if name in ("auto", "numpy"):
-        from simulator.lab.numpy_backend import NumpyBackend
-
-        return NumpyBackend()
-    raise ScenarioError(f"no backend named {name[:40]!r}; there are auto, numpy, torch")
 
 
 WIDTH: dict[str, Number] = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}

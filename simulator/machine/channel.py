@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simulator.units import BytesPerSecond, Count, Number, Seconds
+from simulator.units import BytesPerSecond, Count, Number, Seconds, Share
 
 if TYPE_CHECKING:
     from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks
@@ -38,6 +39,10 @@ class Channel:
     """One way through the fabric between neighbours: NICs, switches and cables, without the software."""
     scale_up_latency: Seconds = 0.0
     """One way through the scale-up switch, beyond what the software constants hold."""
+    tiers: tuple[tuple[str, Share], ...] = (("nic", 1.0),)
+    """How full the fullest links of each class are while one is full: NICs, and links above them that may be fuller."""
+    exchange_tiers: tuple[tuple[str, Share], ...] = (("nic", 1.0),)
+    """The same where every rank sends to every other."""
     bottleneck: str = "scale-up"
     """The class of links that sets ``scale_out_bandwidth``."""
     scale_up_pair: BytesPerSecond | None = None
@@ -54,3 +59,8 @@ class Channel:
     @property
     def inside_host(self) -> bool:
         return self.hosts <= 1
+
+    def among(self, tiers: Collection[str]) -> Channel:
+        """Return the channel as if there were only these classes of links."""
+        ring, exchange = (tuple(one for one in those if one[0] in tiers) for those in (self.tiers, self.exchange_tiers))
+        return replace(self, tiers=ring, exchange_tiers=exchange)

@@ -1,18 +1,26 @@
-"""A sick fabric: what a degraded NIC, link, leaf, spine or host leaves of the bandwidth.
+"""A sick fabric: what a degraded NIC, link, switch or host leaves of it, by name, on every topology.
 
-Collectives divide their traffic over rails and rings beforehand, so that one slow NIC or rail sets the pace of
-all. What is dead (bandwidth 0) is left out by the software, which spreads its traffic over the rest of its
-kind; a spine or an uplink that is slow costs its share under adaptive routing and sets the pace under static.
+What is slow has less bandwidth on all its edges; what is dead has none, and routes are found without it. Traffic is
+divided over rails beforehand, so that one slow NIC or rail sets the pace of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from simulator.errors import InfeasibleError, ScenarioError
+from simulator.errors import ScenarioError
 from simulator.units import Count, Number, Share
-from topologies.base import Tier, Topology
+from topologies.base import Node, node
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+PLACES = ("link", "nic", "leaf", "spine", "switch", "host")
+"""Keys of a fault of which exactly one says what it is about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +28,15 @@ class Fault:
     """Exactly one place, and what is left of it."""
 
     link: tuple[str, str] | None = None
-    """Two neighbours, such as ``[leaf/3, spine/1]`` or ``[host/7, leaf/3]``."""
+    """Two neighbours, such as ``[leaf/3, spine/1]`` or ``[host/7, leaf/3]``: all cables between them."""
     nic: str | None = None
     """``HOST/NIC``."""
     leaf: Count | None = None
     """Number of a leaf switch."""
     spine: Count | None = None
     """Number of a spine switch."""
+    switch: str | None = None
+    """Name of any switch, such as ``core/2`` or ``router/5``."""
     host: Count | None = None
     """Number of a host."""
     bandwidth: Share = 1.0
@@ -37,157 +47,70 @@ class Fault:
     def __str__(self) -> str:
         if self.link is not None:
             return "link " + " - ".join(self.link)
-        name = next((n for n in ("nic", "leaf", "spine", "host") if getattr(self, n) is not None), "nothing")
+        name = next((name for name in PLACES if getattr(self, name) is not None), "nothing")
         return f"{name} {getattr(self, name, '')}"
 
-    def names(self) -> tuple[str, ...]:
-        """Return the nodes that it is about, as an edge list names them."""
-        if self.link is not None:
-            return self.link
-        if self.nic is not None:
-            return (f"nic/{self.nic}",)
-        if self.host is not None:
-            return (f"nic/{self.host}",)
-        return (f"leaf/{self.leaf}",) if self.leaf is not None else (f"spine/{self.spine}",)
+    def nodes(self) -> tuple[Node, ...]:
+        """Return the vertices that it is about, those of a host by their beginning; both ends of a link."""
+        numbered = [
+            f"{kind}/{at}" for kind in ("nic", "leaf", "spine", "host") if (at := getattr(self, kind)) is not None
+        ]
+        names = self.link or (*numbered, self.switch or "")[:1]
+        try:
+            found = [node(name) for name in names]
+        except ValueError:
+            raise ScenarioError(f"fault {self}: expected names such as leaf/3") from None
+        return tuple(("nic", *one[1:]) if one[0] == "host" else one for one in found)
 
 
-Place = tuple[str, tuple[int, ...]]
-Factors = dict[Place, float]
-"""What is left of a unit of a tier, such as ("leaf", (unit,)), or of a link, ("link", (one, other))."""
+def apart(faults: Iterable[Fault]) -> tuple[Node, ...]:
+    """Return the vertices of a fabric that faults make different from others of their kind."""
+    return tuple(sorted({place for fault in faults if fault.bandwidth < 1.0 for place in fault.nodes()}, key=str))
 
 
-def factors(faults: Sequence[Fault], topology: Topology, tiers: Sequence[Tier], hosts: int) -> Factors:
-    """Return what the faults leave of the tiers of a fabric."""
-    left: Factors = {}
-    for fault in faults:
-        for place, share in _effect(fault, topology, tiers, hosts):
-            left[place] = left.get(place, 1.0) * share
+def weakened(graph: nx.Graph, faults: Sequence[Fault]) -> nx.Graph:
+    """Return the fabric that some faults leave; raise ScenarioError where one is about nothing that is there."""
+    sick = [fault for fault in faults if fault.bandwidth < 1.0]
+    found = [(fault, list(_edges(graph, fault))) for fault in sick]
+    left = graph.copy()
+    for fault, edges in found:
+        for edge in edges:
+            left.edges[edge]["bandwidth"] *= fault.bandwidth
+            left.edges[edge]["left"] = left.edges[edge].get("left", 1.0) * fault.bandwidth
+    dead = [edge for edge in left.edges if not left.edges[edge]["bandwidth"]]
+    left.remove_edges_from(dead)
+    left.remove_nodes_from([end for edge in dead for end in edge if end[0] == "nic" and not left.degree(end)])
     return left
 
 
-def around(
-    faults: Sequence[Fault], topology: Topology, hosts: int, gpus_per_host: int, nics: int
-) -> tuple[tuple[Fault, ...], Topology]:
-    """Return the faults that are left, and the fabric without what is dead, where routes are found on it anew."""
-    left = []
-    for fault in faults:
-        if fault.bandwidth > 0 or topology.at(fault.names()[0]) is None:
-            left.append(fault)
-            continue
-        _named(fault, topology)
-        topology = topology.without(*fault.names())
-        try:
-            topology.graph(hosts, gpus_per_host, nics)
-        except ValueError as error:
-            raise InfeasibleError(f"fault {fault} cuts hosts off: {error}") from None
-    return tuple(left), topology
+def _edges(graph: nx.Graph, fault: Fault) -> Iterator[tuple[Node, Node]]:
+    """Yield the edges of a fault."""
+    places = fault.nodes()
+    members = [[n for n in graph if n[: len(place)] == place] for place in places]
+    for place, own in zip(places, members, strict=True):
+        if not own:
+            raise ScenarioError(f"fault {fault}: there is no {'/'.join(map(str, place))}; there are {_known(graph)}")
+    if len(places) == 1:
+        yield from graph.edges(members[0])
+        return
+    between = [(one, other) for one in members[0] for other in members[1] if graph.has_edge(one, other)]
+    if not between:
+        raise ScenarioError(f"fault {fault}: no cable joins these two; there are {_known(graph)}")
+    yield from between
+
+
+def _known(graph: nx.Graph) -> str:
+    """Return the vertices of a graph in words."""
+    counts = Counter[str]()
+    for one, copies in graph.nodes(data="copies", default=1):
+        counts[one[0]] += copies
+    hosts = 1 + max(one[1] for one in graph if one[0] == "nic")
+    return ", ".join(
+        f"nic/0/0 to nic/{hosts - 1}/{count // hosts - 1}" if kind == "nic" else f"{kind}/0 to {kind}/{count - 1}"
+        for kind, count in counts.items()
+    )
 
 
 def slowest(faults: Sequence[Fault]) -> float:
     """Return the factor on compute time of the slowest host."""
     return max((fault.slow for fault in faults), default=1.0)
-
-
-def _effect(fault: Fault, topology: Topology, tiers: Sequence[Tier], hosts: int) -> Iterable[tuple[Place, float]]:
-    by_name = {tier.name: tier for tier in tiers}
-    static = topology.routing == "static"
-    if fault.bandwidth >= 1.0:
-        return
-    if not tiers and topology.at(fault.names()[0]) is not None:
-        for at in _named(fault, topology):
-            yield ("link", at), fault.bandwidth
-        return
-    if fault.host is not None:
-        yield ("nic", (_within(fault.host, hosts, "host"),)), _alive(fault, fault.bandwidth)
-    elif fault.nic is not None:
-        name, _, nic = fault.nic.partition("/")
-        host, rails = _within(_number(name, fault), hosts, "host"), by_name["nic"].rails if "nic" in by_name else 1
-        _within(_number(nic or "0", fault), rails, "nic")
-        yield ("nic", (host,)), _of_parts(fault, rails, True)
-    elif fault.leaf is not None:
-        tier = by_name.get("leaf") or _tier(by_name, "nic", fault)._replace(hosts=hosts)
-        unit = _within(fault.leaf // tier.rails, -(-hosts // tier.hosts), "unit of leaf")
-        share = _of_parts(fault, tier.rails, True)
-        yield ("leaf", (unit,)), share
-        for host in range(unit * tier.hosts, min((unit + 1) * tier.hosts, hosts)):
-            yield ("nic", (host,)), share
-    elif fault.spine is not None:
-        tier = _tier(by_name, "leaf", fault)
-        pods = by_name.get("spine")
-        per_pod = tier.paths * (pods.rails if pods else 1)
-        pod_hosts = pods.hosts if pods else hosts
-        pod = _within(fault.spine, per_pod * -(-hosts // pod_hosts), "spine") // per_pod
-        share = _of_parts(fault, tier.paths, static)
-        for unit in range(pod * pod_hosts // tier.hosts, -(-min((pod + 1) * pod_hosts, hosts) // tier.hosts)):
-            yield ("leaf", (unit,)), share
-        if pods:
-            yield ("spine", (pod,)), share
-    elif fault.link is not None:
-        yield from _link(fault, topology, by_name, hosts)
-
-
-def _named(fault: Fault, topology: Topology) -> Iterable[tuple[int, int]]:
-    """Return the links, both ways, of a fault in a fabric whose nodes have names."""
-    found = topology.at(fault.names()[0])
-    if fault.link is not None:
-        pair = topology.link(*fault.link)
-        found = None if pair is None else (pair, pair[::-1])
-    if not found:
-        raise ScenarioError(f"fault {fault}: there is no such {'link' if fault.link else 'node'}")
-    return found
-
-
-def _link(fault: Fault, topology: Topology, by_name: dict[str, Tier], hosts: int) -> Iterable[tuple[Place, float]]:
-    assert fault.link is not None
-    static = topology.routing == "static"
-    if not by_name:
-        pair = topology.link(*fault.link)
-        if pair is None:
-            raise ScenarioError(f"fault {fault}: there is no such link")
-        for at in (pair, pair[::-1]):
-            yield ("link", at), _alive(fault, fault.bandwidth)
-        return
-    names = dict(name.partition("/")[::2] for name in fault.link)
-    if "host" in names or "nic" in names:
-        host = _number((names.get("host") or names["nic"]).partition("/")[0], fault)
-        yield ("nic", (_within(host, hosts, "host"),)), _of_parts(fault, by_name["nic"].rails, True)
-    elif set(names) == {"leaf", "spine"}:
-        tier = _tier(by_name, "leaf", fault)
-        yield ("leaf", (_number(names["leaf"], fault) // tier.rails,)), _of_parts(fault, tier.paths, static)
-    elif set(names) == {"spine", "core"}:
-        tier, leaf = _tier(by_name, "spine", fault), _tier(by_name, "leaf", fault)
-        pod = _number(names["spine"], fault) // (leaf.paths * tier.rails)
-        yield ("spine", (pod,)), _of_parts(fault, tier.paths, static)
-    else:
-        raise ScenarioError(f"fault {fault}: expected two neighbours among host/N, leaf/N, spine/N, core/N")
-
-
-def _of_parts(fault: Fault, parts: int, slowest_decides: bool) -> float:
-    """Return what is left of `parts` equal parts of which one is sick."""
-    if fault.bandwidth == 0.0:
-        return _alive(fault, (parts - 1) / parts)
-    return fault.bandwidth if slowest_decides else (parts - 1 + fault.bandwidth) / parts
-
-
-def _alive(fault: Fault, share: float) -> float:
-    if share <= 0:
-        raise InfeasibleError(f"fault {fault} cuts hosts off: nothing else carries their traffic")
-    return share
-
-
-def _tier(by_name: dict[str, Tier], name: str, fault: Fault) -> Tier:
-    if name not in by_name:
-        raise ScenarioError(f"fault {fault}: this topology has no {'spines' if name != 'nic' else 'NICs'} there")
-    return by_name[name]
-
-
-def _number(text: str, fault: Fault) -> int:
-    if not text.isdigit():
-        raise ScenarioError(f"fault {fault}: expected a number, as in host/3, found {text!r}")
-    return int(text)
-
-
-def _within(number: int, count: int, name: str) -> int:
-    if number >= count:
-        raise ScenarioError(f"fault: {name} {number} does not exist; there are {count}, numbered from 0")
-    return number

@@ -6,7 +6,8 @@ Rates are dense and per direction. ``memory`` is the label as the data sheet mea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -66,6 +67,9 @@ class Gpu:
     """Constants of a calibration, instead of the catalog's."""
 
     def __post_init__(self) -> None:
+        if alone := self.best_matmul.keys() - self.peak.keys():
+            dtype = min(alone)
+            raise ValueError(f"best_matmul.{dtype} is a share of a peak that is not given; give peak.{dtype} too")
         default = object.__setattr__
         if not self.usable_memory:
             default(self, "usable_memory", USABLE_SHARE * self.memory)
@@ -172,20 +176,37 @@ def calibrated(gpu: Gpu, constants: KernelConstants) -> Gpu:
 
 @lru_cache(maxsize=256)
 def _gpu(name: str, catalogs: tuple[Path | str, ...]) -> Gpu:
-    return Gpu(name=name, **_figures(catalog.entry("gpu", name, catalogs)))
+    with _of_entry("gpu", name):
+        return Gpu(name=name, **_figures(catalog.entry("gpu", name, catalogs)))
 
 
 @lru_cache(maxsize=256)
 def _host(name: str, catalogs: tuple[Path | str, ...]) -> Host:
-    entry = catalog.entry("host", name, catalogs)
-    scale_up = ScaleUp(**_figures(entry.pop("scale_up")))
-    return Host(name=name, gpu=gpu(entry.pop("gpu"), catalogs), scale_up=scale_up, **_figures(entry))
+    with _of_entry("host", name):
+        entry = catalog.entry("host", name, catalogs)
+        scale_up = ScaleUp(**_figures(entry.pop("scale_up")))
+        return Host(name=name, gpu=gpu(entry.pop("gpu"), catalogs), scale_up=scale_up, **_figures(entry))
+
+
+@contextmanager
+def _of_entry(kind: str, name: str) -> Iterator[None]:
+    """Say of what is wrong with an entry whose it is; the reader of scenarios finds all mistakes of one."""
+    try:
+        yield
+    except ValueError as error:
+        raise ScenarioError(f"{kind} {name} of the catalog: {error}") from None
+    except (KeyError, TypeError, AttributeError):
+        key = "cluster.host" if kind == "host" else "cluster.host.gpu"
+        raise ScenarioError(
+            f"{kind} {name} of the catalog: a key is missing, or has a value of the wrong kind; "
+            f"`foretrain check tutorial/1-one-host --catalog DIR --set {key}={name}` says which"
+        ) from None
 
 
 def _figures(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an entry in SI units; what only documents it (source, aliases, note, ...) is left out."""
     parsed: dict[str, Any] = {key: entry[key] for key in _TEXTS if key in entry}
-    parsed |= {key: int(entry[key]) for key in _COUNTS if key in entry}
+    parsed |= {key: units.parse(entry[key], "count") for key in _COUNTS if key in entry}
     for key, unit in _UNITS.items():
         if isinstance(value := entry.get(key), Mapping):
             parsed[key] = {dtype: units.parse(text, unit) for dtype, text in value.items()}

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.sums import added
-from simulator.units import Share
+from simulator.units import BytesPerSecond, Count, Number, Share
+from topologies.base import ENDS
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @lru_cache(maxsize=4096)
@@ -56,3 +61,41 @@ def efficiency(flows: int, links: int, queue_pairs: int = 1, luck: Share | None 
     """Return the share with hashing over the share with perfect spreading, in the mean or with some luck."""
     found = share(flows, links, queue_pairs) if luck is None else quantile(flows, links, queue_pairs, luck)
     return min(1.0, found / min(1.0, links / max(flows, 1)))
+
+
+class Choices(NamedTuple):
+    """What a flow may be hashed onto at one tier."""
+
+    links: Count
+    """Links of a NIC's rate."""
+    cables: Number
+
+
+def choices(graph: nx.Graph, rate: BytesPerSecond) -> dict[str, Choices]:
+    """Return what a flow of one NIC may be hashed onto at each tier where several switches lead on.
+
+    On a folded fabric switches that are alike are merged: their copies are what there is to choose from. Elsewhere it
+    is every switch that is nearer to the other end. Grids and dragonflies have one way.
+    """
+    import networkx as nx
+
+    ends = [node for node in graph if node[0] in ENDS]
+    shortest = graph.graph.get("routing", "shortest") == "shortest"
+    left = nx.single_source_shortest_path_length(graph, ends[-1])
+    found: dict[str, Choices] = {}
+    reached = 1.0
+    """Of the copies of a vertex, those that lead on from one NIC."""
+    for one, other in list(pairwise(nx.shortest_path(graph, ends[0], ends[-1])))[1:-1]:
+        tier, share = graph.edges[one, other]["tier"], reached / graph.nodes[one].get("copies", 1)
+        if tier in found:
+            break
+        onward = [node for node in graph[one] if left[node] < left[one]] if shortest else [other]
+        edges = [graph.edges[one, node] for node in onward]
+        reached = added(
+            min(graph.nodes[node].get("copies", 1), share * edge.get("links", 1))
+            for node, edge in zip(onward, edges, strict=True)
+        )
+        if reached > 1:
+            bandwidth, count = (added(edge[key] for edge in edges) for key in ("bandwidth", "count"))
+            found[tier] = Choices(max(1, round(share * bandwidth / rate)), share * count)
+    return found

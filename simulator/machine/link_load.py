@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from simulator.machine.channel import Channel
-from simulator.machine.routing import Fabric
-from simulator.sums import added
+from simulator.machine.fabric import Fabric
+from simulator.machine.traffic import Floats, Pattern
 from simulator.units import Bytes, BytesPerSecond, Count, Seconds, Share
-from topologies.base import Bundle
 
 
 class Carried(NamedTuple):
@@ -19,7 +19,7 @@ class Carried(NamedTuple):
     channel: Channel
     nbytes: Bytes
     """Through the NIC share of each GPU (``collectives.wire_bytes``); over its scale-up links inside a host."""
-    pattern: Literal["ring", "exchange"] = "ring"
+    pattern: Pattern = "ring"
     scale_up_bytes: Bytes = 0.0
     """Over the scale-up links of each GPU, where the group spans hosts."""
 
@@ -41,29 +41,23 @@ class LinkLoad:
         return self.peak_bytes / self.bandwidth / duration if duration > 0 else 0.0
 
 
-def classes(fabric: Fabric, amounts: Mapping[Bundle, Bytes]) -> list[LinkLoad]:
-    """Return the load of each class of links of a fabric from what its bundles carry.
+def classes(fabric: Fabric, nbytes: Floats, rate: BytesPerSecond) -> list[LinkLoad]:
+    """Return the load of each tier of a fabric from the bytes on its links, counted in cables of `rate`.
 
-    Bytes are those of one cable of nominal rate; a sick bundle counts as if it carried more.
+    A sick link counts as if it carried more.
     """
-    wire = fabric.topology.bandwidth
-    busy = {bundle: nbytes / fabric.capacity(bundle) * wire for bundle, nbytes in amounts.items()}
+    busy = nbytes / fabric.capacity * rate
+    cables = np.maximum(1, np.round(fabric.capacity / rate))
     found = []
-    for name in [tier.name for tier in fabric.tiers] or list(dict.fromkeys(bundle.tier for bundle in amounts)):
-        loads = [nbytes for bundle, nbytes in busy.items() if bundle.tier == name]
-        count, total = len(loads), added(loads)
-        for tier in fabric.tiers:
-            if tier.name == name:
-                links = max(1, round(tier.bandwidth / wire))
-                units = -(-fabric.hosts // tier.hosts)
-                count, total = units * links, total * links / 2
+    for name in dict.fromkeys(fabric.tiers):
+        of_tier = np.array([tier == name for tier in fabric.tiers])
         found.append(
             LinkLoad(
                 name=name,
-                count=count,
-                bandwidth=wire,
-                mean_bytes=total / max(count, 1),
-                peak_bytes=max(loads, default=0.0),
+                count=int(cables[of_tier].sum()) // 2,
+                bandwidth=rate,
+                mean_bytes=float(np.average(busy[of_tier], weights=cables[of_tier])),
+                peak_bytes=float(busy[of_tier].max()),
             )
         )
     return found

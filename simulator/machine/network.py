@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from simulator.errors import ScenarioError
-from simulator.machine import even_groups, traffic
+import numpy as np
+
+from simulator.errors import InfeasibleError, ScenarioError
+from simulator.machine import hashing, traffic
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of, network_of
-from simulator.machine.fault import Fault, around, factors, slowest
+from simulator.machine.fabric import Fabric
+from simulator.machine.fault import Fault, apart, slowest, weakened
 from simulator.machine.hardware import Host
 from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
-from simulator.machine.routing import exchange_loads, fabric, fullest, loads
+from simulator.machine.traffic import Floats, Flows, Groups, Pattern, Whole
 from simulator.sums import added
-from simulator.units import BytesPerSecond, Number, Share
-from topologies.base import Bundle, Topology
+from simulator.units import BytesPerSecond, Count, Number, Share
+from topologies.base import ENDS, Topology
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+PCIE = "pcie"
+"""Kind of the links of cards that meet over their host links."""
+
+
+MOST_HOSTS = 262_144
+"""Hosts whose fabric is worked out, within seconds and a gigabyte: two million GPUs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +43,31 @@ class NetworkCalibration:
     scale_up: Number = 1.0
     scale_out: Number = 1.0
     latency: Number = 1.0
+
+
+def fitted(topology: Topology, host: Host) -> tuple[Topology, Count]:
+    """Return the topology with what it leaves to the ends, the host's NICs or its GPUs, and how many a host has."""
+    if topology.scale_up:
+        return topology.resolved(_scale_up(host)[1], 0.0), host.gpus
+    return topology.resolved(host.nic_bandwidth or 1.0, network_of(host.fabric).switch_latency), host.nics
+
+
+@lru_cache(maxsize=32)
+def wired(topology: Topology, hosts: Count, nics: Count, faults: tuple[Fault, ...] = ()) -> Fabric:
+    """Return the fabric that `hosts` with `nics` each make of a topology, folded, and what faults leave of it.
+
+    Raises ValueError where the topology does not hold the hosts, ScenarioError where a fault is nowhere.
+    """
+    graph = topology.graph(hosts, nics, apart(faults))
+    return Fabric(weakened(graph, faults) if faults else graph, hosts, adaptive=topology.routing == "adaptive")
+
+
+class _Fullest(NamedTuple):
+    slowest: BytesPerSecond
+    """Rate of the slowest flow."""
+    bottleneck: str
+    tiers: tuple[tuple[str, Share], ...]
+    """How full the fullest links of each tier are then."""
 
 
 class Network:
@@ -49,42 +85,53 @@ class Network:
     ) -> None:
         """Build the network; `luck` is the quantile of what static routing leaves a flow, the mean where left out."""
         placement = placement or Placement()
-        self.host, self.hosts, self.faults = host, hosts, tuple(faults)
+        self.host, self.hosts, self.faults, self.luck = host, hosts, tuple(faults), luck
         self.calibration = calibration or NetworkCalibration()
         self.gpus = hosts * host.gpus
-        self.network = network_of(host.fabric)
-        up = host.scale_up.bandwidth or host.gpu.scale_up
-        self.scale_up_bandwidth = up
+        self.host_link = host.host_link or host.gpu.host_link
+        self.scale_up_kind, self.scale_up_bandwidth = _scale_up(host)
+        self.topology, self.nics = fitted(topology, host)
         if topology.scale_up:
-            self.topology = topology.resolved(up, 0.0)
-            self.nics, self.hosts_per_domain = host.gpus, hosts
-        else:
-            if hosts > 1 and not host.nics * host.nic_bandwidth:
-                raise ScenarioError(
-                    f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together"
-                )
-            self.topology = topology.resolved(host.nic_bandwidth or 1.0, self.network.switch_latency)
-            self.nics, self.hosts_per_domain = host.nics, _hosts_per_domain(host, hosts)
+            self.scale_up_bandwidth = self.topology.bandwidth
+        self.hosts_per_domain = hosts if topology.scale_up else _hosts_per_domain(host, hosts)
+        if hosts > MOST_HOSTS and not topology.scale_up:
+            raise ScenarioError(
+                f"cluster.hosts: a fabric of {hosts:,} hosts is too large to be worked out; {MOST_HOSTS:,} are the most"
+            )
+        if hosts > 1 and not topology.scale_up and not host.nics * host.nic_bandwidth:
+            raise ScenarioError(f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together")
         try:
             self.order = placement.order(hosts)
             self.fabric_hosts = placement.fabric_hosts(hosts)
-            faults, self.topology = around(self.faults, self.topology, self.fabric_hosts, host.gpus, self.nics)
-            tiers = self.topology.tiers(self.fabric_hosts, self.nics)
-            self.fabric = fabric(
-                self.topology,
-                self.fabric_hosts,
-                self.nics,
-                factors(faults, self.topology, tiers, self.fabric_hosts),
-                luck,
-            )
+            if hosts > 1 and not topology.scale_up:
+                self._check()
         except ValueError as error:
             raise ScenarioError(f"cluster.topology: {error}") from None
         self._channels: dict[tuple[int, int], Channel] = {}
+
+    def _check(self) -> None:
+        """Raise InfeasibleError where faults leave no way between two hosts, ScenarioError where none ever was."""
+        order = np.asarray(self.order)
+        try:
+            self.fabric.loads(Flows(np.full(len(order) - 1, order[0]), order[1:], np.ones(len(order) - 1)))
+        except InfeasibleError as error:
+            if not self.faults:
+                raise ScenarioError(f"cluster.topology: {error}") from None
+            raise InfeasibleError(f"fault {', '.join(map(str, self.faults))} cuts hosts off: {error}") from None
+
+    @property
+    def fabric(self) -> Fabric:
+        """Return the fabric, folded, with its faults; networks of the same cluster share it."""
+        return wired(self.topology, self.fabric_hosts, self.nics, self.faults)
 
     @property
     def slow(self) -> float:
         """Return the factor on compute time of the slowest host."""
         return slowest(self.faults)
+
+    def graph(self) -> nx.Graph:
+        """Return the fabric switch by switch, without faults."""
+        return self.topology.graph(self.fabric_hosts, self.nics)
 
     def channel(self, size: int, stride: int = 1) -> Channel:
         """Return what one group of an axis gets while all its groups run: `size` ranks, `stride` apart."""
@@ -92,22 +139,37 @@ class Network:
             self._channels[size, stride] = self._channel(size, stride)
         return self._channels[size, stride]
 
-    def graph(self) -> nx.Graph:
-        """Return the fabric switch by switch, for drawings and small fabrics."""
-        return self.topology.graph(self.fabric_hosts, self.host.gpus, self.nics)
+    def groups(self, size: int, stride: int, first: Whole | None = None) -> Groups:
+        """Return the different groups of an axis: all of them, or those that start at the ranks `first`.
 
-    def groups(self, size: int, stride: int) -> list[traffic.Group]:
-        """Return the folded groups of an axis."""
-        return list(
-            traffic.groups(
-                size,
-                stride,
-                gpus=self.gpus,
-                gpus_per_host=self.host.gpus,
-                hosts_per_domain=self.hosts_per_domain,
-                order=self.order,
-            )
+        Of groups that each sit on one host, the first stands for all.
+        """
+        first = traffic.starts(size, stride, self.gpus) if first is None else first
+        return traffic.groups(
+            first[:1] if self.host.gpus % (size * stride) == 0 else first,
+            size,
+            stride,
+            gpus=self.gpus,
+            gpus_per_host=self.host.gpus,
+            hosts_per_domain=self.hosts_per_domain,
+            order=np.asarray(self.order),
         )
+
+    def hosts_behind(self, tier: str) -> Count | None:
+        """Return the most hosts that only links of a tier join to the others; None where there is no such tier."""
+        import networkx as nx
+
+        graph = wired(self.topology, self.fabric_hosts, self.nics).graph if self.hosts > 1 else nx.Graph()
+        without = [edge[:2] for edge in graph.edges(data="tier") if edge[2] == tier]
+        if not without:
+            return None
+        parts = nx.connected_components(nx.restricted_view(graph, [], without))
+        return max(len({node[1] for node in part if node[0] in ENDS}) for part in parts)
+
+    def switch_of(self, host: Count) -> str:
+        """Return the name of the switch that the first NIC of a host hangs on."""
+        graph = wired(self.topology, self.fabric_hosts, self.nics).graph
+        return "/".join(map(str, next(iter(graph["nic", host, 0]))))
 
     def loads(self, carried: Sequence[Carried]) -> tuple[LinkLoad, ...]:
         """Return what each class of links carries, scale-up first, then from the NICs up."""
@@ -117,20 +179,26 @@ class Network:
             count=self.gpus,
             bandwidth=self.scale_up_bandwidth,
             mean_bytes=added(up for _, up in sent),
-            peak_bytes=added(up * self._crowding(channel) for channel, up in sent),
+            peak_bytes=added(up * self.crowding(channel) for channel, up in sent),
         )
-        if self.topology.scale_up:
+        if self.topology.scale_up or not self.nics:
             return (gpus,)
-        amounts: dict[Bundle, float] = {}
+        nbytes = np.zeros(len(self.fabric.capacity))
         for one in carried:
-            if one.channel.inside_host:
-                continue
-            boundary = one.nbytes * one.channel.ranks_per_host
-            for bundle, load in self._pattern_loads(one.channel, one.pattern).items():
-                amounts[bundle] = amounts.get(bundle, 0.0) + load * boundary
-        return (gpus, *classes(self.fabric, amounts))
+            if not one.channel.inside_host:
+                nbytes += one.nbytes * self.load(self.groups(one.channel.ranks, one.channel.stride), one.pattern)
+        return (gpus, *classes(self.fabric, nbytes, self.topology.bandwidth))
 
-    def _crowding(self, channel: Channel) -> Number:
+    def load(self, groups: Groups, pattern: Pattern) -> Floats:
+        """Return the bytes on each link for each byte that every GPU of the groups sends over its part of the NICs."""
+        largest = groups.widest[2]
+        if pattern == "exchange":
+            return self.fabric.exchange(groups) * largest / _sent_out(groups)
+        if pattern == "ring":
+            return self.fabric.loads(groups.ring()) * largest
+        return self.fabric.loads(groups.sends(back=pattern == "previous"))
+
+    def crowding(self, channel: Channel) -> Number:
         """Return a GPU's links over those that a group can use: on a mesh, those to its own ranks."""
         pair = channel.scale_up_pair
         usable = links(str(channel.fabric)).usable(channel.ranks_per_host, channel.scale_up_bandwidth, pair)
@@ -139,21 +207,16 @@ class Network:
     def _channel(self, size: int, stride: int) -> Channel:
         if size * stride > self.gpus or size < 1 or stride < 1:
             raise ScenarioError(f"an axis of {size} ranks, {stride} apart, needs more than {self.gpus} GPUs")
-        even = self._even(size, stride)
-        groups = self.groups(size, stride) if even is None else [even.first]
-        widest = max(groups, key=_domains)
-        inside = len(widest.domains) <= 1
+        groups = self.groups(size, stride)
+        domains, _, largest = groups.widest
         bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
-        link = self.host.host_link or self.host.gpu.host_link
-        kind = fabric_of(self.host.gpu.scale_up_kind, self.host.gpu.architecture)
-        if bridged or (kind == "generic" and self.scale_up_bandwidth <= link):
-            kind = "pcie"
+        kind = PCIE if bridged else self.scale_up_kind
         channel = Channel(
             ranks=size,
             stride=stride,
-            ranks_per_host=widest.largest,
-            hosts=len(widest.domains),
-            scale_up_bandwidth=link if kind == "pcie" else self.scale_up_bandwidth or link,
+            ranks_per_host=largest,
+            hosts=domains,
+            scale_up_bandwidth=self.host_link if bridged else self.scale_up_bandwidth,
             scale_up_pair=self._pair(kind),
             fabric=kind,
             network=self.host.fabric,
@@ -161,20 +224,7 @@ class Network:
             scale_out_factor=self.calibration.scale_out,
             latency_factor=self.calibration.latency,
         )
-        if inside:
-            return channel
-        if even is not None:
-            rings, exchanges = even_groups.ring_loads(self.fabric, even), even_groups.exchange_loads(self.fabric, even)
-            loads_of = (even_groups.fullest_first(loads, self.fabric) for loads in (rings, exchanges))
-            return self._across(channel, widest, *loads_of)
-        ring = loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
-        return self._across(channel, widest, ring, self._exchange(groups))
-
-    def _even(self, size: int, stride: int) -> even_groups.EvenGroups | None:
-        """Return the groups of an axis as one, where they divide hosts evenly on a hierarchy of hosts."""
-        if self.hosts_per_domain > 1 or not self.fabric.tiers:
-            return None
-        return even_groups.even_groups(size, stride, gpus=self.gpus, gpus_per_host=self.host.gpus, order=self.order)
+        return channel if domains <= 1 else self._across(channel, groups)
 
     def _pair(self, name: str) -> BytesPerSecond | None:
         """Return what two GPUs of a mesh have between them; a domain beyond the reach of its links has a switch."""
@@ -184,59 +234,74 @@ class Network:
         most = 2 * self.scale_up_bandwidth / pair
         return pair if shape == "torus" or self.host.scale_up.domain <= most else None
 
-    def _across(
-        self, channel: Channel, widest: traffic.Group, ring: dict[Bundle, float], spread: dict[Bundle, float]
-    ) -> Channel:
+    def _across(self, channel: Channel, groups: Groups) -> Channel:
         """Return the channel with what the fullest links leave of the network for rings, and for exchanges."""
-        nics = self.nics * self.hosts_per_domain * channel.ranks_per_host / (self.host.gpus * self.hosts_per_domain)
-        slowest = fullest(self.fabric, ring, nics)
-        assert slowest is not None, "a group on several hosts sends something"
-        out = _sent_out(widest)
-        exchange = fullest(self.fabric, spread, nics / out)
+        here = channel.ranks_per_host
+        ring, exchange = (self._fullest(self.load(groups, pattern)) for pattern in ("ring", "exchange"))
         return replace(
             channel,
-            scale_out_bandwidth=slowest[0],
-            exchange_bandwidth=math.inf if exchange is None else exchange[0] * out,
-            bottleneck=slowest[1].tier,
-            latency=2 * self.host.nic_latency + self._switches(ring, widest) * self.topology.latency,
+            scale_out_bandwidth=ring.slowest * here,
+            exchange_bandwidth=exchange.slowest * here,
+            tiers=ring.tiers,
+            exchange_tiers=exchange.tiers,
+            bottleneck=ring.bottleneck,
+            latency=2 * self.host.nic_latency + self.fabric.latency(groups.ring()),
         )
 
-    def _switches(self, ring: dict[Bundle, float], widest: traffic.Group) -> int:
-        """Return the switches between the two neighbours that are furthest apart."""
-        if self.fabric.tiers:
-            return 2 * len({bundle.tier for bundle in ring}) - 1
-        pairs = [(here, there) for here, there, _ in traffic.ring(widest)][:64]
-        return max(self.topology.switches_crossed(*pair, self.fabric_hosts, self.nics) for pair in pairs)
+    def _fullest(self, load: Floats) -> _Fullest:
+        """Return the rate of the slowest flow, the tier that sets it, and how full the others are.
 
-    def _exchange(self, groups: list[traffic.Group]) -> dict[Bundle, float]:
-        if self.fabric.tiers:
-            return exchange_loads(self.fabric, groups, self.hosts_per_domain)
-        return loads(self.fabric, (flow for group in groups for flow in traffic.exchange(group)))
+        The tier is the lowest of those that are equally full.
 
-    def _pattern_loads(self, channel: Channel, pattern: str) -> dict[Bundle, float]:
-        """Return the load of each bundle when one group sends 1 across a domain's boundary."""
-        size, stride = channel.ranks, channel.stride
-        even = self._even(size, stride)
-        groups = self.groups(size, stride) if even is None else [even.first]
-        if pattern == "ring":
-            if even is not None:
-                return even_groups.as_bundles(even_groups.ring_loads(self.fabric, even))
-            return loads(self.fabric, (flow for group in groups for flow in traffic.ring(group)))
-        out = _sent_out(max(groups, key=_domains))
-        if even is not None:
-            exchange = even_groups.as_bundles(even_groups.exchange_loads(self.fabric, even))
-        else:
-            exchange = self._exchange(groups)
-        return {bundle: load / out for bundle, load in exchange.items()}
+        Equal flows rise together until the first link is full, so that the slowest of a max-min allocation gets the
+        least of capacity over load of all links; a collective goes at its pace.
+        """
+        used = np.flatnonzero(load > 1e-12 * load.max())
+        rates = self.fabric.capacity[used] / self.hashed(load)[used]
+        first = int(np.argmax(rates <= rates.min() * (1 + 1e-12)))
+        tiers: dict[str, Share] = {}
+        for place, rate in zip(used.tolist(), (rates.min() / rates).tolist(), strict=True):
+            tier = self.fabric.tiers[place]
+            tiers[tier] = max(tiers.get(tier, 0.0), rate)
+        return _Fullest(float(rates[first]), self.fabric.tiers[used[first]], tuple(tiers.items()))
+
+    def hashed(self, load: Floats) -> Floats:
+        """Return a load that static routing makes heavier by what collisions of hashed flows cost on each link.
+
+        Every GPU's part of the NICs sends so many flows as it has NICs.
+        """
+        if self.topology.routing == "adaptive":
+            return load
+        flows, cost = load * self.nics / self.host.gpus / self.fabric.cables, np.ones(len(load))
+        for link in np.flatnonzero(load).tolist():
+            if found := self._choices.get(self.fabric.tiers[link]):
+                alike = max(1, round(flows[link] * found.cables))
+                cost[link] = hashing.efficiency(alike, found.links, self.topology.queue_pairs, self.luck)
+        return load / cost
+
+    @cached_property
+    def _choices(self) -> dict[str, hashing.Choices]:
+        graph = wired(self.topology, self.fabric_hosts, self.nics).graph
+        return hashing.choices(graph, self.topology.bandwidth)
 
 
-def _domains(group: traffic.Group) -> int:
-    return len(group.domains)
+def _scale_up(host: Host) -> tuple[str, BytesPerSecond]:
+    """Return the kind of links that join a domain, and what one GPU has of them.
+
+    What the host says is so. Where it says nothing, cards that meet over PCIe have their host link, others their own
+    links. A group wider than the domain meets over host links whatever joins the domain.
+    """
+    host_link = host.host_link or host.gpu.host_link
+    kind, given = fabric_of(host.gpu.scale_up_kind, host.gpu.architecture), host.scale_up.bandwidth
+    if kind == "generic" and (given or host.gpu.scale_up) <= host_link:
+        kind = PCIE
+    return kind, given or (host_link if kind == PCIE else host.gpu.scale_up or host_link)
 
 
-def _sent_out(group: traffic.Group) -> float:
+def _sent_out(groups: Groups) -> float:
     """Return what of an exchange leaves the fullest domain of a group, in buffers of one rank."""
-    return group.largest * (group.ranks - group.largest) / group.ranks
+    _, ranks, largest = groups.widest
+    return largest * (ranks - largest) / ranks
 
 
 def _hosts_per_domain(host: Host, hosts: int) -> int:

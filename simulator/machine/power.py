@@ -21,8 +21,12 @@ def _constants() -> tuple[Watts, Share]:
 
 
 def host_power(host: Host, compute: Share, communication: Share = 0.0) -> Watts:
-    """Return the mean power of `host` whose GPUs compute and only communicate for these shares of the time."""
+    """Return the mean power of `host` whose GPUs compute and only communicate for these shares of the time.
+
+    It is never more than the host is rated for: supplies and power caps hold it there.
+    """
     base, communicating = _constants()
     busy = compute + communicating * communication
     gpu = host.gpu.idle_power + (host.gpu.power - host.gpu.idle_power) * min(1.0, busy)
-    return host.gpus * (base + gpu)
+    drawn = host.gpus * (base + gpu)
+    return drawn if host.power is None else min(drawn, host.power)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import digits
 from simulator.plots import colours
 from simulator.plots.captions import Rows, as_good, caption, measure, titled
-from simulator.readable import digits
+from simulator.plots.names import named
 from simulator.studies.metrics import scale
 from simulator.studies.sweep import best, feasible
 from simulator.studies.vary import Axis
@@ -43,7 +44,7 @@ def draw(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> Axes
             drawing.text(0, place, f" {why}", va="center", fontsize=words, color=colours.DARK_GREY)
     # One key is named once, on the axis, and not at every bar.
     alone = varied[0] if len(varied) == 1 and len({row["scenario"] for row in rows}) == 1 else None
-    names = [row[alone.key] if alone else caption(row, varied, rows) or row["scenario"] for row in ones]
+    names = [named(row[alone.key]) if alone else caption(row, varied, rows) or named(row["scenario"]) for row in ones]
     drawing.set_yticks(range(len(ones)), names, fontsize=words)
     if alone:
         drawing.set_ylabel(alone.key)

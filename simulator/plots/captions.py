@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from simulator.plots.names import named
 from simulator.studies.metrics import label, larger_is_better
 from simulator.studies.sweep import best, names
 from simulator.studies.vary import Axis
@@ -27,9 +28,9 @@ def series(rows: Rows, varied: Sequence[Axis], over: Axis) -> dict[str, list[Row
 def caption(row: Row, varied: Sequence[Axis], rows: Rows) -> str:
     """Return what tells `row` apart from the others."""
     short = names(varied)
-    words = [f"{short[axis.key]} {row[axis.key]}" for axis in varied]
+    words = [named(f"{short[axis.key]} {row[axis.key]}") for axis in varied]
     if len({one["scenario"] for one in rows}) > 1:
-        words.insert(0, row["scenario"])
+        words.insert(0, named(row["scenario"]))
     return ", ".join(words)
 
 

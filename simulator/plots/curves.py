@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.plots import colours
 from simulator.plots.captions import Row, Rows, as_good, measure, series, titled
 from simulator.plots.marks import MARKS
+from simulator.plots.names import named
 from simulator.studies.metrics import scale
 from simulator.studies.sweep import best, feasible
 from simulator.studies.vary import Axis
@@ -65,7 +66,7 @@ def _ticks(over: Axis, drawing: Axes) -> None:
     wide = min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
     if wide:
         drawing.set_xscale("log", base=2)
-    named = len(numbers) <= MOST_TICKS or not over.unit
+    all_named = len(numbers) <= MOST_TICKS or not over.unit
     if len(numbers) <= MOST_TICKS:
         at = {number: log(number) if wide else number for number in numbers}
         room = NEAR * (max(at.values()) - min(at.values()))
@@ -74,9 +75,9 @@ def _ticks(over: Axis, drawing: Axes) -> None:
             free = at[number] - last >= room
             words.append((number, value if free else ""))
             last = at[number] if free else last
-        drawing.set_xticks([number for number, _ in words], [value for _, value in words])
+        drawing.set_xticks([number for number, _ in words], [named(value) for _, value in words])
         drawing.minorticks_off()
-    drawing.set_xlabel(over.key if named else f"{over.key} ({over.unit})")
+    drawing.set_xlabel(over.key if all_named else f"{over.key} ({named(over.unit)})")
 
 
 def _apart(rows: Rows, over: Axis, metric: str, drawing: Axes) -> None:

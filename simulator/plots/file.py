@@ -1,23 +1,23 @@
-"""Writes a drawing to its file, or says that it cannot be."""
+"""A drawing as the bytes of a file, the same every time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from io import BytesIO
 from typing import TYPE_CHECKING
-
-from simulator.errors import ScenarioError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_LEFT_OUT = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None},
+}
+"""What a format would say of the day and of the program that drew it."""
 
-def write(figure: Figure, path: Path, metadata: Mapping[str, None] | None) -> None:
-    """Write `figure` in the format of its suffix; half a picture does not stay."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, metadata=metadata)
-    except OSError as error:
-        if path.is_file():
-            path.unlink()
-        raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
+
+def content(figure: Figure, suffix: str) -> bytes:
+    """Return `figure` in the format of a suffix, ``.png``, ``.svg`` or ``.pdf``."""
+    drawn = BytesIO()
+    figure.savefig(drawn, format=suffix.removeprefix("."), metadata=_LEFT_OUT[suffix])
+    return drawn.getvalue()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import DAY, HOUR, digits
+from simulator.outcome.results import Distribution, Result
 from simulator.plots import colours
-from simulator.readable import DAY, HOUR, digits
-from simulator.results import Distribution, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from simulator.outcome.results import Result
 from simulator.plots import colours
-from simulator.plots.file import write
+from simulator.plots.file import content
 from simulator.plots.fitting import fit
-from simulator.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,32 +77,32 @@ def svg(name: str, result: Result) -> str:
     return element
 
 
-def save(result: Result, folder: Path) -> list[Path]:
-    """Write every picture that applies into `folder`, as PNG and SVG."""
+def files(result: Result) -> Iterator[tuple[str, bytes]]:
+    """Yield every picture that applies, as PNG and SVG: the name of the file and its content."""
     import matplotlib
 
-    written = []
     for name, module in pictures().items():
         if not module.applies(result):
             continue
         with style():
             matplotlib.rcParams["svg.hashsalt"] = name
             drawing = figure(name, result)
-            for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-                written.append(folder / f"{name}.{suffix}")
-                write(drawing, written[-1], metadata)
-    return written
+            made = [(f"{name}{suffix}", content(drawing, suffix)) for suffix in (".png", ".svg")]
+        yield from made
 
 
 @contextmanager
 def _quiet_fonts() -> Iterator[None]:
-    """Fonts of the list that a machine lacks are no news."""
+    """Fonts of the list that a machine lacks are no news, nor are letters of a name that no font has."""
     import logging
+    import warnings
 
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            yield
     finally:
         logger.setLevel(level)

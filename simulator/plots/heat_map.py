@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import digits
 from simulator.plots import colours
 from simulator.plots.captions import Rows, as_good, measure
-from simulator.readable import digits
+from simulator.plots.names import named
 from simulator.studies.metrics import larger_is_better, scale
 from simulator.studies.sweep import best, feasible
 from simulator.studies.vary import Axis
@@ -59,12 +60,13 @@ def draw(rows: Rows, varied: Sequence[Axis], metric: str, drawing: Axes) -> Axes
 
 def _names(across: Axis, down: Axis, drawing: Axes) -> None:
     """Name the values; those that would run into each other are slanted."""
-    slanted = max(map(len, across.values)) * LETTER * LARGEST > WIDTH / len(across.values)
-    drawing.set_xticks(range(len(across.values)), across.values)
+    columns, lines = list(map(named, across.values)), list(map(named, down.values))
+    slanted = max(map(len, columns)) * LETTER * LARGEST > WIDTH / len(columns)
+    drawing.set_xticks(range(len(columns)), columns)
     if slanted:
         for name in drawing.get_xticklabels():
             name.set(rotation=30, ha="right", rotation_mode="anchor")
-    drawing.set_yticks(range(len(down.values)), down.values)
+    drawing.set_yticks(range(len(lines)), lines)
     drawing.tick_params(length=0)
     drawing.set_xlabel(across.key)
     drawing.set_ylabel(down.key)

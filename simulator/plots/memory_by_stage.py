@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import memory, percent
+from simulator.outcome.results import STAGE_PARTS, Result
 from simulator.plots import colours
-from simulator.readable import memory, percent
-from simulator.results import STAGE_PARTS, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

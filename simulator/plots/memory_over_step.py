@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import duration, memory
+from simulator.outcome.results import STAGE_PARTS, Level, Result
 from simulator.plots import colours
-from simulator.readable import duration, memory
-from simulator.results import STAGE_PARTS, Level, Result
 from simulator.units import Seconds, Share
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from simulator.io.readable import percent, prefixed, rate
+from simulator.outcome.results import Result
 from simulator.plots import colours
-from simulator.readable import percent, prefixed, rate
-from simulator.results import Result
+from simulator.plots.names import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +138,7 @@ def _switch(link: dict[str, Any], following: str) -> str:
     """Return what is at the upper end of `link`: where the next class begins at a leaf, a leaf."""
     if link["name"] == "nic" and following:
         return "leaf" if following == "leaf" else "router"
-    return ABOVE.get(link["name"], link["name"])
+    return ABOVE.get(link["name"], named(link["name"]))
 
 
 def uneven(link: dict[str, Any]) -> bool:
@@ -158,7 +159,9 @@ def words(links: Sequence[dict[str, Any]]) -> list[str]:
 
 def _words(link: dict[str, Any], following: str) -> str:
     """Return what a class of links joins."""
-    return f"nic to {_switch(link, following)}" if link["name"] == "nic" else WORDS.get(link["name"], link["name"])
+    return (
+        f"nic to {_switch(link, following)}" if link["name"] == "nic" else WORDS.get(link["name"], named(link["name"]))
+    )
 
 
 def _title(links: list[dict[str, Any]], outside: list[dict[str, Any]]) -> str:

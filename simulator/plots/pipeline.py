@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import duration, percent
+from simulator.outcome.results import Result, Span
 from simulator.plots import colours
-from simulator.readable import duration, percent
-from simulator.results import Result, Span
 from simulator.tracks import place
 
 if TYPE_CHECKING:

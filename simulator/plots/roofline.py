@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import digits
 from simulator.lab.roofline import Roofline
 from simulator.plots import colours
-from simulator.readable import digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simulator.errors import ScenarioError
+from simulator.io.readable import percent
+from simulator.io.writing import write
 from simulator.plots import colours
-from simulator.plots.file import write
+from simulator.plots.file import content
 from simulator.plots.gallery import style
 from simulator.plots.marks import look
-from simulator.readable import percent
+from simulator.plots.names import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +50,7 @@ def draw(rows: Sequence[Line], axes: Axes) -> Axes:
             markersize=3.5,
             markeredgewidth=0,
             alpha=0.7,
-            label=family if index < MOST_NAMED else None,
+            label=named(family) if index < MOST_NAMED else None,
         )
     if points:
         _diagonal(axes, [value for _, measured, predicted in points for value in (measured, predicted)])
@@ -79,7 +81,7 @@ def save(rows: Sequence[Line], path: Path) -> None:
         figure = Figure(figsize=SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         draw(main_quantity(rows), figure.add_subplot())
-        write(figure, path, {"Date": None} if path.suffix.lower() == ".svg" else None)
+        write(path, content(figure, path.suffix.lower()))
 
 
 def main_quantity(rows: Sequence[Line]) -> list[Line]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import DAY, HOUR, digits, percent
+from simulator.outcome.results import RUN_PARTS, Result
 from simulator.plots import colours
-from simulator.readable import DAY, HOUR, digits, percent
-from simulator.results import RUN_PARTS, Result
 from simulator.sums import added
 
 if TYPE_CHECKING:

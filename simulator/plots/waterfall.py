@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.io.readable import convention, digits, percent
+from simulator.outcome.results import Result
 from simulator.plots import colours
-from simulator.readable import convention, digits, percent
-from simulator.results import Result
 from simulator.sums import added
 
 if TYPE_CHECKING:

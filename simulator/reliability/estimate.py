@@ -58,4 +58,4 @@ def weibull_shape(ended: Sequence[Seconds], running: Sequence[Seconds] = ()) -> 
 def weibull_mean(shape: Number, ended: Sequence[Seconds], running: Sequence[Seconds] = ()) -> Seconds:
     """Return the most likely mean life at that shape: scale^k = sum(t^k) / number ended."""
     total = added(time**shape for time in (*ended, *running))
-    return (total / len(ended)) ** (1 / shape) * math.gamma(1 + 1 / shape)
+    return float((total / len(ended)) ** (1 / shape)) * math.gamma(1 + 1 / shape)

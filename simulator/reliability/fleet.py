@@ -91,7 +91,7 @@ class Failures:
         """Return the factor on the rate of causes of `unit` in a job of `gpus` GPUs."""
         if unit == "job" or self.size is None or not self.size_exponent:
             return self.scale
-        return self.scale * (gpus / self.size) ** self.size_exponent
+        return self.scale * float((gpus / self.size) ** self.size_exponent)
 
     def rate(self, units: Mapping[str, int]) -> float:
         """Return the interruptions per second of exposure that are expected of a job with these units."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,23 +19,11 @@ from simulator.reliability.failures.calendar import Calendar
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.failures.renewal import Renewal
 from simulator.reliability.fleet import Failures
-from simulator.units import Seconds
+from simulator.reliability.incident import Incident
 
 Stream = Callable[..., np.random.Generator]
 """Names of a purpose -> its random stream."""
 BURN_IN = Exponential(name="burn-in defect", unit="host", mtbf=float("inf"))
-
-
-class Incident(NamedTuple):
-    """A failure at a time of the exposure's clock, of the cause with this number; `host`, `away` from a log."""
-
-    time: Seconds
-    cause: int
-    host: int | None = None
-    away: Seconds | None = None
-
-
-NOTHING = Incident(float("inf"), -1)
 
 
 def all_causes(failures: Failures) -> tuple[Cause, ...]:
@@ -126,47 +113,3 @@ def _burn_in(failures: Failures, units: Mapping[str, int], random: np.random.Gen
     defects = random.binomial(units["host"], failures.burn_in.share)
     times = np.sort(failures.burn_in.time * random.standard_exponential(defects))
     yield from (Incident(time, len(failures.causes)) for time in times.tolist())
-
-
-class IncidentQueue:
-    """The failures ahead, of the hardware and of the job itself, with those added on the way."""
-
-    def __init__(self, of_units: Iterator[Incident], of_job: Iterator[Incident]) -> None:
-        self._of_units = of_units
-        self._of_job = of_job
-        self._paused = 0.0
-        self._unit = next(of_units, NOTHING)
-        self._job = next(of_job, NOTHING)
-        self._added: list[Incident] = []
-        self.next: Incident = min(self._unit, self._job)
-        """The failure that strikes next."""
-
-    def take(self) -> Incident:
-        """Return the next failure and look for the one after it."""
-        taken = self.next
-        if taken is self._unit:
-            self._unit = next(self._of_units, NOTHING)
-        elif taken is self._job:
-            self._job = self._shifted(next(self._of_job, NOTHING))
-        else:
-            heapq.heappop(self._added)
-        self._choose()
-        return taken
-
-    def add(self, incident: Incident) -> None:
-        heapq.heappush(self._added, incident)
-        self._choose()
-
-    def pause(self, time: Seconds) -> None:
-        """Let `time` pass for everything but the job itself, which cannot fail while it does not run."""
-        self._paused += time
-        self._job = self._job._replace(time=self._job.time + time)
-        self._choose()
-
-    def _shifted(self, incident: Incident) -> Incident:
-        return incident._replace(time=incident.time + self._paused) if self._paused else incident
-
-    def _choose(self) -> None:
-        self.next = self._unit if self._unit.time <= self._job.time else self._job
-        if self._added and self._added[0].time < self.next.time:
-            self.next = self._added[0]

@@ -91,10 +91,11 @@ def peers_survive(hosts: int, lost: int, peers: int) -> Number:
     (0.9333, 0.8)
     """
     groups = hosts // peers
-    return added(
+    ways: int = added(
         (-1) ** whole * math.comb(groups, whole) * math.comb(hosts - whole * peers, lost - whole * peers)
         for whole in range(min(groups, lost // peers) + 1)
-    ) / math.comb(hosts, lost)
+    )
+    return ways / math.comb(hosts, lost)
 
 
 def lemon_failure(drawn: int, hazard: Number, share: Number, factor: Number) -> Number:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from simulator.errors import ScenarioError
 from simulator.reliability.durations.base import Duration
-from simulator.reliability.failures.base import Cause, Effect, Unit
+from simulator.reliability.failures.base import Cause, EffectName, Unit
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.fleet import Exposure, Planned
 from simulator.units import Count, Number, Seconds, Share
@@ -26,7 +26,7 @@ class Counted:
     units: Count
     """How many of them there were."""
     count: Number
-    effect: Effect = "crash"
+    effect: EffectName = "crash"
     detect: Duration | None = None
     repair: Duration | None = None
     drains: Share = 1.0

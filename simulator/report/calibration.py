@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from simulator.calibration.failures import Class
-from simulator.readable import digits, duration, percent
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import digits, duration, percent
+from simulator.io.terminal import page, table
 from simulator.scenario.calibration import Calibration
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
-def write(learned: Calibration, console: Console | None = None) -> str:
+def write(learned: Calibration, console: Console | None = None) -> Page:
     """Return evidence and factors."""
     rows = [(one.source, f"{one.rows:,}", percent(one.before), percent(one.after)) for one in learned.evidence]
-    blocks = [table.write(("from", "rows", "error before", "error after"), rows, console).rstrip("\n")]
+    blocks: list[RenderableType] = [table(("from", "rows", "error before", "error after"), rows), ""]
     factors = [(key, digits(value, 4)) for key, value in learned.factors().items() if value != 1]
     if factors:
-        blocks.append(table.write(("factor", "measured over predicted rate"), factors, console).rstrip("\n"))
+        blocks.append(table(("factor", "measured over predicted rate"), factors))
     else:
         blocks.append("Nothing to change: predictions and measurements agree.")
     note = (
         "network.latency is measured over predicted time. Few rows are believed little: n / (n + 5) of the logarithm."
     )
-    blocks.append(textwrap.fill(note, 79))
-    return "\n\n".join(blocks) + "\n"
+    return page([*blocks, "", textwrap.fill(note, 79)], console)
 
 
-def failures(classes: Sequence[Class], console: Console | None = None) -> str:
+def failures(classes: Sequence[Class], console: Console | None = None) -> Page:
     """Return a row a class of failures: count, mean time between them with its interval, shape."""
     rows = [
         (
@@ -45,4 +45,4 @@ def failures(classes: Sequence[Class], console: Console | None = None) -> str:
         for one in classes
     ]
     head = ("cause", "unit", "count", "mean of one unit", "90% interval", "Weibull shape")
-    return table.write(head, rows, console)
+    return page([table(head, rows)], console)

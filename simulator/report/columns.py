@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulator.report.text import WIDTH
+from simulator.io.terminal import WIDTH
 
 Column = tuple[str, Sequence[str]]
 """A head and the cells under it."""
 GAP = 2
+KEYS = 62
+"""Width that the cells which say what a line is may take together; longer ones are broken."""
 
 
 def fitting(
@@ -20,7 +22,7 @@ def fitting(
     ['one']
     """
     there = [(head, [line[place] for line in lines]) for place, head in enumerate(heads)]
-    room = WIDTH - sum(_width(column) for column in (*there, *last))
+    room = WIDTH - min(sum(map(_width, there)), KEYS) - sum(map(_width, last))
     kept = []
     for column in wanted:
         room -= _width(column)

@@ -6,14 +6,16 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import dollars, percent, prefixed
-from simulator.report import table
+from simulator.io.printable import Page, printable, shortened
+from simulator.io.readable import dollars, percent, prefixed
+from simulator.io.terminal import page, table
 from simulator.studies.breakeven import Even
 from simulator.studies.compare import ELSE, Difference, Factor
 from simulator.studies.metrics import head, text
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 FIGURES = {"step time": "step", "days": "days", "dollars": "cost"}
 METRICS = (
@@ -57,22 +59,24 @@ def write(
     solved: Even | None = None,
     figure: str = "",
     console: Console | None = None,
-) -> str:
+) -> Page:
     """Return the comparison; `ratios` holds for each figure the ratio of each further scenario to the first and why."""
     letters = [chr(ord("A") + index) for index in range(len(names))]
-    blocks = [f"{letter}  {name[:76]}" for letter, name in zip(letters, names, strict=True)]
+    blocks: list[Any] = [
+        f"{letter}  {shortened(printable(name), 76)}" for letter, name in zip(letters, names, strict=True)
+    ]
     blocks += ["", *_answers(letters, ratios)]
     if solved is not None:
         blocks += ["", *textwrap.wrap(even(solved, figure, letters[-1]), 79)]
-    blocks += ["", "Inputs that differ", *_inputs(letters, differing, console)]
-    blocks += ["", "Side by side", _figures(letters, rows, console)]
+    blocks += ["", "Inputs that differ", *_inputs(letters, differing)]
+    blocks += ["", "Side by side", _figures(letters, rows)]
     if len(names) == 2 and ratios:
         blocks += ["", f"Why: factors of {letters[1]} over {letters[0]}, which multiply to the ratio"]
-        blocks.append(_why({name: found[0] for name, found in ratios.items()}, letters, console))
+        blocks.append(_why({name: found[0] for name, found in ratios.items()}, letters))
     elif ratios:
         for name, found in ratios.items():
-            blocks += ["", f"Why: factors of {name}, which multiply to the ratio", _each(found, letters, console)]
-    return "\n".join(blocks) + "\n"
+            blocks += ["", f"Why: factors of {name}, which multiply to the ratio", _each(found, letters)]
+    return page(blocks, console)
 
 
 def even(solved: Even, figure: str, letter: str) -> str:
@@ -105,21 +109,17 @@ def _log(ratio: float) -> float:
     return log(ratio) if ratio > 0 else 0.0
 
 
-def _inputs(letters: Sequence[str], differing: Sequence[Difference], console: Console | None) -> list[str]:
+def _inputs(letters: Sequence[str], differing: Sequence[Difference]) -> list[Any]:
     if not differing:
         return ["none; the scenarios say the same"]
-    lines = [[_short(one.key, 36), *(_short(value, LONGEST) for value in one.values)] for one in differing]
-    blocks = [table.write(["", *letters], lines[:MOST_DIFFERENCES], console).rstrip("\n")]
+    lines = [[shortened(one.key, 36), *(shortened(value, LONGEST) for value in one.values)] for one in differing]
+    blocks: list[Any] = [table(["", *letters], lines[:MOST_DIFFERENCES])]
     if len(lines) > MOST_DIFFERENCES:
         blocks.append(f"... and {len(lines) - MOST_DIFFERENCES} more keys; --json has them all")
     return blocks
 
 
-def _short(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: most - 3]}..."
-
-
-def _figures(letters: Sequence[str], rows: Sequence[Mapping[str, Any]], console: Console | None) -> str:
+def _figures(letters: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
     # Without a model nobody has to say how many tokens a step has.
     measured = any(row.get("mfu") is None for row in rows)
     wanted = [metric for metric in METRICS if not (measured and metric.startswith("tokens"))]
@@ -128,10 +128,10 @@ def _figures(letters: Sequence[str], rows: Sequence[Mapping[str, Any]], console:
         shown = [metric for metric in shown if metric != "dropped_tokens"]
     lines = [[head(metric), *(text(metric, row.get(metric)) for row in rows)] for metric in shown]
     lines.insert(0, ["verdict", *(row["verdict"] or "" for row in rows)])
-    return table.write(["", *letters], lines, console).rstrip("\n")
+    return table(["", *letters], lines)
 
 
-def _why(ratios: Mapping[str, tuple[float, Sequence[Factor]]], letters: Sequence[str], console: Console | None) -> str:
+def _why(ratios: Mapping[str, tuple[float, Sequence[Factor]]], letters: Sequence[str]) -> Table:
     """Return what each cause is in two scenarios, and its factor in every figure that it has a part in."""
     causes = {why.name: why for _, whys in ratios.values() for why in whys}
     each = {name: {why.name: f"{why.ratio:.3f}" for why in whys} for name, (_, whys) in ratios.items()}
@@ -140,16 +140,16 @@ def _why(ratios: Mapping[str, tuple[float, Sequence[Factor]]], letters: Sequence
         for name, why in sorted(causes.items(), key=lambda pair: pair[0] == ELSE)
     ]
     lines.append(["ratio", "", "", *(f"{ratio:.3f}" for ratio, _ in ratios.values())])
-    return table.write(["", *letters, *(FIGURES[name] for name in ratios)], lines, console).rstrip("\n")
+    return table(["", *letters, *(FIGURES[name] for name in ratios)], lines)
 
 
-def _each(found: Sequence[tuple[float, Sequence[Factor]]], letters: Sequence[str], console: Console | None) -> str:
+def _each(found: Sequence[tuple[float, Sequence[Factor]]], letters: Sequence[str]) -> Table:
     """Return the factors of one figure of several scenarios over the first."""
     causes = dict.fromkeys(why.name for _, whys in found for why in whys)
     each = [{why.name: f"{why.ratio:.3f}" for why in whys} for _, whys in found]
     lines = [[name, *(one.get(name, "") for one in each)] for name in sorted(causes, key=ELSE.__eq__)]
     lines.append(["ratio", *(f"{ratio:.3f}" for ratio, _ in found)])
-    return table.write(["", *(f"{letter}/{letters[0]}" for letter in letters[1:])], lines, console).rstrip("\n")
+    return table(["", *(f"{letter}/{letters[0]}" for letter in letters[1:])], lines)
 
 
 def _value(factor: Factor, value: float) -> str:

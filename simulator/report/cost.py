@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.readable import dollars, energy, mass, prefixed, spread
+from simulator.io.readable import dollars, energy, mass, prefixed, spread
+from simulator.outcome.results import Result
 from simulator.report.section import Fact, Section
-from simulator.results import Result
 
 
 def section(result: Result) -> Section | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import duration, percent, prefixed
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import duration, percent, prefixed
+from simulator.io.terminal import page, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,16 +15,16 @@ SAME = 1e-6
 """Difference of gradients that float rounding explains."""
 
 
-def study(rows: list[dict[str, Any]], console: Console | None = None) -> str:
+def study(rows: list[dict[str, Any]], console: Console | None = None) -> Page:
     """Return the losses of a scaling study, a row a size and a column a number of tokens."""
     tokens = sorted({row["tokens"] for row in rows})
     sizes = sorted({row["params"] for row in rows})
     losses = {(row["params"], row["tokens"]): f"{row['loss']:.2f}" for row in rows}
     lines = [(prefixed(size), *(losses.get((size, seen), "") for seen in tokens)) for size in sizes]
-    return table.write(("params", *(prefixed(seen) for seen in tokens)), lines, console)
+    return page([table(("params", *(prefixed(seen) for seen in tokens)), lines)], console)
 
 
-def data_parallel(found: dict[str, Any], console: Console | None = None) -> str:
+def data_parallel(found: dict[str, Any], console: Console | None = None) -> Page:
     """Return whether gradients agree, and measured against predicted times."""
     same = "the same to float rounding" if found["gradient_difference"] <= SAME else "NOT the same"
     rows = [
@@ -38,18 +39,14 @@ def data_parallel(found: dict[str, Any], console: Console | None = None) -> str:
     evidence = [
         (one["source"], f"{one['rows']}", percent(one["before"]), percent(one["after"])) for one in found["evidence"]
     ]
-    return (
-        "\n".join(
-            [
-                f"{found['ranks']} processes, {prefixed(found['parameters'])} parameters.",
-                f"Averaged gradient and that of the whole batch are {same}:",
-                f"they differ by {found['gradient_difference']:.1e} of the largest gradient.",
-                "",
-                table.write(("", "measured", "predicted", "error"), rows, console).rstrip("\n"),
-                "",
-                "Calibrated just now on this machine, all processes at once:",
-                table.write(("from", "rows", "error before", "error after"), evidence, console).rstrip("\n"),
-            ]
-        )
-        + "\n"
-    )
+    blocks: list[Any] = [
+        f"{found['ranks']} processes, {prefixed(found['parameters'])} parameters.",
+        f"Averaged gradient and that of the whole batch are {same}:",
+        f"they differ by {found['gradient_difference']:.1e} of the largest gradient.",
+        "",
+        table(("", "measured", "predicted", "error"), rows),
+        "",
+        "Calibrated just now on this machine, all processes at once:",
+        table(("from", "rows", "error before", "error after"), evidence),
+    ]
+    return page(blocks, console)

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Sequence
 from typing import Protocol
 
-from simulator.host_memory import Offloaded, host_is_fuller
-from simulator.readable import chance, digits, duration, memory
-from simulator.results import STAGE_PARTS, Advice
+from simulator.io.readable import chance, digits, duration, memory
+from simulator.outcome.host_memory import Offloaded, host_is_fuller
+from simulator.outcome.results import STAGE_PARTS, Advice
 from simulator.units import Bytes, Share
 
 GIB = 2.0**30

@@ -6,13 +6,18 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.readable import digits, dollars, percent, prefixed
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import digits, dollars, percent, prefixed
+from simulator.io.terminal import page, table
 from simulator.studies.plan.fit.record import NAMES
 
 
-def write(document: Mapping[str, Any]) -> str:
+def write(document: Mapping[str, Any]) -> Page:
     """Return the fit as text."""
+    return page(_fit(document))
+
+
+def _fit(document: Mapping[str, Any]) -> list[Any]:
     head = ("L = E + A/N^alpha + B/D^beta", "value", f"{document['level']:.0%} interval")
     rows = [(NAMES[name], _constant(one["value"]), _interval(one)) for name, one in document["constants"].items()]
     edge, flat = document["frontier"], document["isoflop"]
@@ -23,19 +28,20 @@ def write(document: Mapping[str, Any]) -> str:
     ]
     if flat["exponent"] is not None:
         lines.append(f"IsoFLOP minima: best N ~ C^{flat['exponent']:.3f}.")
-    blocks = ["\n".join(lines), table.write(head, rows).rstrip("\n")]
+    blocks: list[Any] = [*lines, "", table(head, rows)]
     if flat["budgets"]:
         budgets = [
             (f"{one['flops']:.0e}", prefixed(one["best"]), "" if one["minimum"] is None else prefixed(one["minimum"]))
             for one in flat["budgets"]
         ]
-        blocks.append(table.write(("FLOPs", "best size run", "of a parabola"), budgets).rstrip("\n"))
-    return "\n\n".join(blocks) + "\n"
+        blocks += ["", table(("FLOPs", "best size run", "of a parabola"), budgets)]
+    return blocks
 
 
-def below(document: Mapping[str, Any]) -> str:
-    """Return what the user's runs add below a plan."""
+def below(document: Mapping[str, Any]) -> list[Any]:
+    """Return the blocks that the user's runs add below a plan."""
     lines: list[str] = []
+    fit: list[Any] = []
     if "price_per_gpu_hour" in document:
         lines.append(f"The money lasts so long at {dollars(document['price_per_gpu_hour'])} a GPU-hour.")
     if "prediction" in document:
@@ -47,9 +53,8 @@ def below(document: Mapping[str, Any]) -> str:
     if "track" in document:
         lines.append(_track(document["track"]))
     if "fit" in document:
-        lines.append(write(document["fit"]).rstrip("\n"))
-    wrapped = [line if "\n" in line else textwrap.fill(line, 79) for line in lines]
-    return "".join(f"\n{line}\n" for line in wrapped)
+        fit = ["", *_fit(document["fit"])]
+    return [block for line in lines for block in ("", textwrap.fill(line, 79))] + fit
 
 
 def _track(seen: Mapping[str, Any]) -> str:

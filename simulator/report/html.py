@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simulator.plots import colours, gallery
+from simulator.io.printable import json_text, printable
+from simulator.outcome.results import Result
+from simulator.plots import gallery
 from simulator.report.story import sections
-from simulator.report.verdict import figures, subtitle, verdict
-from simulator.results import Result
+from simulator.report.verdict import answers, figures, subtitle
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -32,36 +32,42 @@ def write(result: Result) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        autoescape=True,
+        finalize=_words,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["breakable"] = _breakable
-    word, sentence = verdict(result)
     drawn = {name for name, module in gallery.pictures().items() if module.applies(result)}
     told = [
         (section, [(name, Markup(gallery.svg(name, result))) for name in section.pictures if name in drawn])
         for section in sections(result)
     ]
-    colour = colours.VERDICT.get(result.verdict or "", colours.DARK_GREY)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         name=result.scenario.get("name") or "Unnamed scenario",
         source=result.scenario.get("source"),
         subtitle=subtitle(result),
-        word=word,
-        sentence=sentence,
-        colour=colour if result.run.progress else colours.VERMILLION,
+        answers=answers(result),
         figures=figures(result),
         sections=told,
         warnings=result.warnings,
         descriptions=DESCRIPTIONS,
-        scenario=json.dumps(result.scenario, indent=2, ensure_ascii=False, default=str),
+        scenario=json_text(result.scenario).rstrip("\n"),
     )
+
+
+def _words(value: Any) -> Any:
+    """Return what is written for a value: text without control characters; a drawing as it is."""
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else printable(value, keep="\n")
 
 
 def _breakable(label: str) -> Markup:
     """Return a label that may be broken after the dots and underscores of a key, and between words."""
     from markupsafe import Markup, escape
 
-    words = escape(label)
+    words = escape(printable(label))
     for mark in "._":
         words = words.replace(mark, Markup(f"{mark}<wbr>"))
     return words

@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from simulator.io.printable import Page
+from simulator.io.readable import NO_PROGRESS, dollars, duration, duration_like, memory, percent
+from simulator.io.terminal import page, table
+from simulator.outcome.results import Result
 from simulator.plots.pareto import name_of
-from simulator.readable import NO_PROGRESS, dollars, duration, duration_like, memory, percent
-from simulator.report import table
 from simulator.report.columns import fitting
-from simulator.results import Result
 from simulator.studies.best import Term
 from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places, sure
 from simulator.studies.space import SCHEDULES
@@ -19,6 +20,7 @@ from simulator.units import Seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 AXES = (
     ("TP", "tensor"),
@@ -45,19 +47,19 @@ def write(
     terms: Sequence[Term],
     console: Console | None = None,
     written: bool = False,
-) -> str:
+) -> Page:
     """Return the study as text; with `written`, which of two best layouts is in which file."""
     order = ordered(rows, objective)
-    blocks = [answer(rows, order)]
+    blocks: list[Any] = [answer(rows, order)]
     if written and sure(order) is not (order[0] if order else None):
         blocks.append(FILES)
     if order:
         if result is not None:
-            blocks.append(_run(order[0], result))
-        blocks += ["", ranking(order, top, console).rstrip("\n"), *_legend(order, top)]
+            blocks.append(_run(result))
+        blocks += ["", ranking(order, top), *_legend(order, top)]
         if terms:
-            blocks += ["", *_why(order, terms, console)]
-    return "\n".join([*blocks, *_rejected(rows, without)]) + "\n"
+            blocks += ["", *_why(order, terms)]
+    return page([*blocks, *_rejected(rows, without)], console)
 
 
 def answer(rows: Sequence[dict[str, Any]], order: Sequence[dict[str, Any]]) -> str:
@@ -85,11 +87,9 @@ def _slower(row: dict[str, Any], best: dict[str, Any]) -> str:
     return f"{percent(row['step_time_s'] / best['step_time_s'] - 1)} slower"
 
 
-def _run(best: dict[str, Any], result: Result) -> str:
-    """Return what the whole run of the best layout does, and how far its simulated step is from the fast clock's."""
-    run, off = result.run, result.step.time_s / best["step_time_s"] - 1
-    step = f"Simulated: {duration(result.step.time_s)} a step"
-    step += f" ({off:+.1%} for links that several axes share)" if abs(off) >= 0.0005 else ""
+def _run(result: Result) -> str:
+    """Return what the whole run of the best layout does."""
+    run, step = result.run, f"Simulated: {duration(result.step.time_s)} a step"
     if not run.progress:
         return f"{step}; the run makes no progress, {NO_PROGRESS}."
     days = f"{duration(run.wall_clock_s.p50)} (P90 {duration(run.wall_clock_s.p90)})"
@@ -97,7 +97,7 @@ def _run(best: dict[str, Any], result: Result) -> str:
     return textwrap.fill(said, 79, subsequent_indent="  ")
 
 
-def ranking(order: Sequence[dict[str, Any]], top: int, console: Console | None = None) -> str:
+def ranking(order: Sequence[dict[str, Any]], top: int) -> Table:
     """Return the best layouts as a table, those that do the same by other names in one row."""
     found = folded(order[: 40 * top])[:top]
     shown = [row for row, _ in found]
@@ -127,7 +127,7 @@ def ranking(order: Sequence[dict[str, Any]], top: int, console: Console | None =
     ]
     kept = fitting(heads, lines, [column for column in figures if any(column[1])])
     whole = [[*line, *(cells[index] for _, cells in kept)] for index, line in enumerate(lines)]
-    return table.write([*heads, *(head for head, _ in kept)], whole, console)
+    return table([*heads, *(head for head, _ in kept)], whole)
 
 
 def _legend(order: Sequence[dict[str, Any]], top: int) -> list[str]:
@@ -138,7 +138,7 @@ def _legend(order: Sequence[dict[str, Any]], top: int) -> list[str]:
     return textwrap.wrap(said, 79)
 
 
-def _why(order: Sequence[dict[str, Any]], terms: Sequence[Term], console: Console | None) -> list[str]:
+def _why(order: Sequence[dict[str, Any]], terms: Sequence[Term]) -> list[Any]:
     """Return the parts of the step of the best layout beside those of the runner-up."""
     other = folded(order[:200])[1][0]
     write_like = duration_like(max(added(term.best for term in terms), added(term.other for term in terms)))
@@ -148,8 +148,7 @@ def _why(order: Sequence[dict[str, Any]], terms: Sequence[Term], console: Consol
         [term.name, *(_figure(seconds, write_like) for seconds in (term.best, term.other, term.other - term.best))]
         for term in (*terms, total)
     ]
-    written = table.write(head, lines, console).rstrip("\n")
-    return [f"Why, beside the runner-up ({_differences(order[0], other)}):", written]
+    return [f"Why, beside the runner-up ({_differences(order[0], other)}):", table(head, lines)]
 
 
 def _differences(best: dict[str, Any], other: dict[str, Any]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simulator.io.readable import chance, memory, percent
+from simulator.outcome.results import STAGE_PARTS, Advice, Result
 from simulator.plots import colours
-from simulator.readable import chance, memory, percent
 from simulator.report.fit import command, gains, margin
 from simulator.report.section import Fact, Part, Section
-from simulator.results import STAGE_PARTS, Advice, Result
 
 SHOWN = 3
 """Changes that are shown; the JSON has all."""

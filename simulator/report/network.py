@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simulator.io.readable import duration, percent, prefixed, rate
+from simulator.outcome.results import Result, TransferResult
 from simulator.plots import colours
 from simulator.plots import network as picture
-from simulator.readable import duration, percent, prefixed, rate
 from simulator.report.section import Fact, Part, Section
-from simulator.results import Result, TransferResult
 
 
 def section(result: Result) -> Section | None:

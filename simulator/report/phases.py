@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from simulator.readable import digits, dollars, percent, prefixed
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import digits, dollars, percent, prefixed
+from simulator.io.terminal import page, table
 from simulator.studies.plan.phases import Line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def write(lines: Sequence[Line], console: Console | None = None) -> str:
+def write(lines: Sequence[Line], console: Console | None = None) -> Page:
     """Return a row a phase and the total."""
     rows = [
         (
@@ -26,4 +27,4 @@ def write(lines: Sequence[Line], console: Console | None = None) -> str:
         )
         for line in lines
     ]
-    return table.write(("phase", "tokens", "GPU-hours", "days", "cost", "share"), rows, console)
+    return page([table(("phase", "tokens", "GPU-hours", "days", "cost", "share"), rows)], console)

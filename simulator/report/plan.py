@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import digits, dollars, energy, mass, percent, prefixed
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import digits, dollars, energy, mass, percent, prefixed
+from simulator.io.terminal import page, table
 from simulator.studies.plan.planning import Plan
 from simulator.studies.plan.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 LOSSES = (
     "A loss is that of the law's own data and tokenizer: losses in different rows are not to be compared. "
@@ -19,15 +22,16 @@ LOSSES = (
 )
 
 
-def write(plan: Plan, console: Console | None = None) -> str:
-    """Return the plan as text."""
-    blocks = [_answer(plan), _laws(plan, console), _wrapped(LOSSES), *_detour(plan)]
+def write(plan: Plan, console: Console | None = None, below: Iterable[Any] = ()) -> Page:
+    """Return the plan as text, and more blocks below it."""
+    blocks: list[Any] = [_answer(plan), _laws(plan), _wrapped(LOSSES), *_detour(plan)]
     if plan.run is not None:
         blocks.append(of_run(plan.run))
     if plan.serving is not None:
         blocks.append(_serving(plan))
-    blocks += [_schedule(plan, console), _recipes(plan, console)]
-    return "\n\n".join(block.rstrip("\n") for block in blocks if block) + "\n"
+    blocks += [_schedule(plan), _recipes(plan)]
+    spaced = [one for block in blocks if block for one in ("", *(block if isinstance(block, tuple) else (block,)))]
+    return page([*spaced[1:], *below], console)
 
 
 def _answer(plan: Plan) -> str:
@@ -39,7 +43,7 @@ def _answer(plan: Plan) -> str:
     return _wrapped(said)
 
 
-def _laws(plan: Plan, console: Console | None) -> str:
+def _laws(plan: Plan) -> Table:
     fixed = any("tokens_over_optimal" in row for row in plan.rows)
     head = ("law", "parameters", "tokens", "D/N", "loss", "FLOPs", "x best D" if fixed else "batch", "rate")
     rows = [
@@ -55,7 +59,7 @@ def _laws(plan: Plan, console: Console | None) -> str:
         )
         for row in plan.rows
     ]
-    return table.write(head, rows, console)
+    return table(head, rows)
 
 
 def _beside(row: dict[str, Any], fixed: bool) -> str:
@@ -131,20 +135,20 @@ def _serving(plan: Plan) -> str:
     )
 
 
-def _schedule(plan: Plan, console: Console | None) -> str:
+def _schedule(plan: Plan) -> tuple[Any, ...]:
     rows = [(percent(s.share), count(s.tokens), count(s.batch_tokens)) for s in plan.schedule]
     title = "Critical batch as the loss falls, by arXiv 2001.08361:"
-    return title + "\n" + table.write(("of the run", "tokens", "batch tokens"), rows, console)
+    return title, table(("of the run", "tokens", "batch tokens"), rows)
 
 
-def _recipes(plan: Plan, console: Console | None) -> str:
+def _recipes(plan: Plan) -> tuple[Any, ...]:
     if not plan.recipes:
-        return ""
+        return ()
     rows = [
         (r.model, "" if r.batch_tokens is None else count(r.batch_tokens), f"{r.learning_rate:.1e}", r.source)
         for r in plan.recipes
     ]
-    return "Published models of about this size:\n" + table.write(("model", "batch", "rate", "source"), rows, console)
+    return "Published models of about this size:", table(("model", "batch", "rate", "source"), rows)
 
 
 def count(value: float) -> str:

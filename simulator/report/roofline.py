@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simulator.io.printable import Page
+from simulator.io.readable import digits, duration, percent, prefixed, rate
+from simulator.io.terminal import page, table
 from simulator.lab.roofline import Roofline
-from simulator.readable import digits, duration, percent, prefixed, rate
-from simulator.report import table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def write(measured: Roofline, sheet: tuple[float, float] | None = None, console: Console | None = None) -> str:
+def write(measured: Roofline, sheet: tuple[float, float] | None = None, console: Console | None = None) -> Page:
     """Return kernels, roof and ridge; `sheet` is peak and bandwidth of the datasheet."""
     rows = [
         (
@@ -27,7 +28,7 @@ def write(measured: Roofline, sheet: tuple[float, float] | None = None, console:
         for point in measured.points
     ]
     head = ("kernel", "dtype", "size", "time", "rate", "bandwidth", "FLOP/B")
-    lines = [f"{measured.backend} on {measured.device}", "", table.write(head, rows, console).rstrip("\n"), ""]
+    lines: list[Any] = [f"{measured.backend} on {measured.device}", "", table(head, rows), ""]
     lines += [f"peak       {dtype} {prefixed(peak, 'FLOP/s')}" for dtype, peak in measured.peak.items()]
     lines.append(f"bandwidth  {rate(measured.bandwidth)}")
     lines += [f"ridge      {dtype} {digits(measured.ridge(dtype))} FLOP/B" for dtype in measured.peak]
@@ -37,7 +38,7 @@ def write(measured: Roofline, sheet: tuple[float, float] | None = None, console:
         lines.append(
             f"of the datasheet: {percent(best / peak)} of the peak, {percent(measured.bandwidth / bandwidth)} of memory"
         )
-    return "\n".join(lines) + "\n"
+    return page(lines, console)
 
 
 def record(measured: Roofline) -> dict[str, Any]:

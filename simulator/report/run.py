@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.io.readable import DAY, duration, duration_like, percent, prefixed, spread
+from simulator.outcome.results import RUN_PARTS, Result, RunResult
 from simulator.plots import colours
-from simulator.readable import DAY, duration, duration_like, percent, prefixed, spread
 from simulator.report.section import Fact, Part, Section
-from simulator.results import RUN_PARTS, Result, RunResult
 from simulator.sums import added
 
 OURS = "goodput"

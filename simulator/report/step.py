@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from simulator.io.readable import CONVENTIONS, chance, digits, duration, duration_like, percent, prefixed
+from simulator.outcome.results import STEP_PARTS, Result, StepResult
 from simulator.plots import colours
-from simulator.readable import CONVENTIONS, chance, digits, duration, duration_like, percent, prefixed
 from simulator.report.section import Fact, Part, Section
-from simulator.results import STEP_PARTS, Result, StepResult
 
 
 def section(result: Result) -> Section:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from simulator.outcome.results import Result
 from simulator.report import cost, memory, network, run, step, targets
 from simulator.report.section import Fact, Section
-from simulator.results import Result
 
 PLAIN = "default"
 """Source of a value that is just the usual one; such values are listed in one breath."""

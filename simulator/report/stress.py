@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import digits, duration, percent
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import digits, duration, percent
+from simulator.io.terminal import page, table
 from simulator.report.columns import fitting
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import head, text
@@ -23,7 +24,7 @@ METRICS = ("goodput_mean", "wall_clock_p50_s", "dollars_p50", "wall_clock_p90_s"
 MOST_ROWS = 80
 
 
-def write(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], objective: str, console: Console | None = None) -> str:
+def write(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], objective: str, console: Console | None = None) -> Page:
     """Return the study as text, in the order of the grid."""
     short = names(axes)
     lines = [[row[key] for key in short] for row in rows[:MOST_ROWS]]
@@ -32,11 +33,11 @@ def write(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], objective: str, 
     figures = [(head(metric), [text(metric, row.get(metric)) for row in rows[:MOST_ROWS]]) for metric in shown]
     kept = [*fitting(list(short.values()), lines, figures, last), *last]
     cells = [[*line, *(column[index] for _, column in kept)] for index, line in enumerate(lines)]
-    written = table.write([*short.values(), *(name for name, _ in kept)], cells, console).rstrip("\n")
-    blocks = [*answers(rows, axes, objective), *advice(rows), "", written]
+    drawn = table([*short.values(), *(name for name, _ in kept)], cells)
+    blocks: list[Any] = [*answers(rows, axes, objective), *advice(rows), "", drawn]
     if len(rows) > MOST_ROWS:
         blocks.append(f"... and {len(rows) - MOST_ROWS:,} more rows; --csv prints them all")
-    return "\n".join([*blocks, *_notes(rows, objective)]) + "\n"
+    return page([*blocks, *_notes(rows, objective)], console)
 
 
 def answers(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], objective: str) -> list[str]:

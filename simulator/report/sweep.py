@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable import percent
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.readable import percent
+from simulator.io.terminal import page, table
 from simulator.report.columns import fitting
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import head, label, larger_is_better, text
@@ -25,7 +26,7 @@ WORDS = {"fits": "", None: ""}
 
 def write(
     rows: Sequence[dict[str, Any]], axes: Sequence[Axis], metrics: Sequence[str], console: Console | None = None
-) -> str:
+) -> Page:
     """Return the study as text; of long studies the first rows, the rest are for ``--csv``."""
     several = len({row["scenario"] for row in rows}) > 1
     shown = [metric for metric in metrics if any(row.get(metric) is not None for row in rows)]
@@ -40,10 +41,10 @@ def write(
     for name, column in [*fitting(heads, cells, figures, last), *last]:
         heads.append(name)
         cells = [[*line, cell] for line, cell in zip(cells, column, strict=True)]
-    blocks = [textwrap.fill(answer(rows, axes, shown), 79), "", table.write(heads, cells, console).rstrip("\n")]
+    blocks: list[Any] = [textwrap.fill(answer(rows, axes, shown), 79), "", table(heads, cells)]
     if len(rows) > MOST_ROWS:
         blocks.append(f"... and {len(rows) - MOST_ROWS:,} more rows; --csv prints them all")
-    return "\n".join([*blocks, *_reasons(rows)]) + "\n"
+    return page([*blocks, *_reasons(rows)], console)
 
 
 def answer(rows: Sequence[dict[str, Any]], axes: Sequence[Axis], shown: Sequence[str]) -> str:
@@ -91,16 +92,18 @@ def _caveats(row: dict[str, Any]) -> str:
 
 
 def _named(row: dict[str, Any], axes: Sequence[Axis], rows: Sequence[dict[str, Any]]) -> str:
+    scenario: str = row["scenario"]
     words = [f"{name} {row[key]}" for key, name in names(axes).items()]
     if len({one["scenario"] for one in rows}) > 1:
-        words.insert(0, row["scenario"])
-    return ", ".join(words) or row["scenario"]
+        words.insert(0, scenario)
+    return ", ".join(words) or scenario
 
 
 def _word(row: dict[str, Any]) -> str:
     if row.get("progress") is False:
         return "no progress"
-    return WORDS.get(row["verdict"], row["verdict"])
+    verdict: str = row["verdict"]
+    return WORDS.get(verdict, verdict)
 
 
 def _reasons(rows: Sequence[dict[str, Any]]) -> list[str]:

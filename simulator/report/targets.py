@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.readable import chance, dollars, duration
+from simulator.io.readable import chance, dollars, duration
+from simulator.outcome.results import Result
 from simulator.report.run import follows_the_step
 from simulator.report.section import Fact, Section
-from simulator.results import Result
 from simulator.units import Share
 
 

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.plots import colours
+from simulator.io.printable import Page
+from simulator.io.terminal import page
+from simulator.io.terminal import words as _text
+from simulator.outcome.results import Result
 from simulator.report.section import Fact, Part, Section
 from simulator.report.story import sections
-from simulator.report.verdict import figures, subtitle, verdict
-from simulator.results import Result
+from simulator.report.verdict import answers, figures, subtitle
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
-    from rich.text import Text
 
-WIDTH = 80
 BAR = 26
 SELF_EVIDENT = ("wall clock", "cost")
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def write(result: Result, console: Console | None = None) -> str:
+def write(result: Result, console: Console | None = None) -> Page:
     """Return the report as text, with the colours that `console` shows; plain without one."""
-    from rich.console import Console
-
-    console = console or Console(width=WIDTH, no_color=True, color_system=None, force_terminal=False)
-    console.width = min(console.width, WIDTH)
-    with console.capture() as captured:
-        for block in _blocks(result):
-            console.print(block, highlight=False, emoji=False, markup=False)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+    return page(_blocks(result), console)
 
 
 def _blocks(result: Result) -> list[RenderableType]:
-    word, sentence = verdict(result)
-    colour = colours.VERDICT.get(result.verdict or "", colours.DARK_GREY)
-    colour = colour if result.run.progress else colours.VERMILLION
-    first = _text(word.upper(), f"bold {colour}") + _text(f"  {sentence}", "bold")
     blocks: list[RenderableType] = [
-        first,
+        *(
+            _text(one.word.upper(), f"bold {one.colour}") + _text(f"  {one.sentence}", "bold")
+            for one in answers(result)
+        ),
         _text(_in_short(result)),
         _text(""),
         _text(result.scenario.get("name") or "Unnamed scenario", "bold"),
@@ -120,15 +112,3 @@ def _bar(share: float) -> str:
     """Return a bar in eighths of a character."""
     eighths = round(min(max(share, 0.0), 1.0) * BAR * 8)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-
-
-def plain(words: str) -> str:
-    """Return `words` without control characters, which could move the cursor of a terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in words)
-
-
-def _text(words: str, style: str = "") -> Text:
-    """Return text that means itself, without markup."""
-    from rich.text import Text
-
-    return Text(plain(words), style=style)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import isfinite, nan
 from typing import Any
 
 from simulator.errors import ScenarioError
-from simulator.results import Result
+from simulator.outcome.results import Result
 
 
 def misses(result: Result, floors: Iterable[str]) -> list[str]:
@@ -61,6 +62,9 @@ def _parse(floor: str, numbers: dict[str, float | None]) -> tuple[str, float | N
 
 def _limit(floor: str, text: str) -> float:
     try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        limit = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise ScenarioError(f"--fail-under {floor}: expected KEY=NUMBER, such as mfu=0.4") from None
+        limit = nan
+    if not isfinite(limit):
+        raise ScenarioError(f"--fail-under {floor}: expected KEY=NUMBER, such as mfu=0.4")
+    return limit

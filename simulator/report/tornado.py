@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.report import table
+from simulator.io.printable import Page
+from simulator.io.terminal import page, table
 from simulator.studies.metrics import label, text
 from simulator.studies.tornado import INPUTS, swings
 
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def write(rows: Sequence[dict[str, Any]], metrics: Sequence[str], console: Console | None = None) -> str:
+def write(rows: Sequence[dict[str, Any]], metrics: Sequence[str], console: Console | None = None) -> Page:
     """Return a table for each figure, the input that moves it most first."""
-    blocks = []
+    blocks: list[Any] = []
     for metric in metrics:
         expected = rows[0].get(metric)
         if expected is None:
@@ -32,13 +33,11 @@ def write(rows: Sequence[dict[str, Any]], metrics: Sequence[str], console: Conso
             for one in found
         ]
         if lines:
-            blocks.append(
-                table.write(["input", "times", "gives", "", "times", "gives", ""], lines, console).rstrip("\n")
-            )
+            blocks.append(table(["input", "times", "gives", "", "times", "gives", ""], lines))
         still = [one for one in INPUTS if one not in {swing.name for swing in found}]
         blocks += [f"Not moved by {', '.join(still)}."] if still else []
         blocks.append("")
-    return "\n".join(blocks).rstrip("\n") + "\n"
+    return page(blocks[:-1], console)
 
 
 def _pair(metric: str, times: float, value: float | None, expected: float) -> tuple[str, str, str]:

@@ -1,20 +1,45 @@
-"""The first line of a report: does it fit, and does it get anywhere."""
+"""The first lines of a report: does it fit, does it get anywhere, and does it keep its targets."""
 
 from __future__ import annotations
 
-from simulator.readable import NO_PROGRESS, convention, dollars, duration, percent, prefixed
+from typing import Any, NamedTuple
+
+from simulator.io.readable import NO_PROGRESS, chance, convention, dollars, duration, percent, prefixed
+from simulator.outcome.results import Result
+from simulator.plots import colours
 from simulator.report.fit import WORDS, need
 from simulator.report.section import Fact
-from simulator.results import Result
 
 
-def verdict(result: Result) -> tuple[str, str]:
-    """Return the verdict in a word or two, and the sentence that follows it."""
+class Answer(NamedTuple):
+    word: str
+    """A word or two."""
+    sentence: str
+    """What follows them."""
+    colour: str
+
+
+def answers(result: Result) -> tuple[Answer, ...]:
+    """Return what decides: whether it fits, or gets anywhere; ahead of that the targets that it misses."""
     if not result.run.progress:
-        return "No progress", NO_PROGRESS
+        return (Answer("No progress", NO_PROGRESS, colours.VERMILLION),)
     if result.verdict is None or result.memory is None:
-        return "Not checked", "the step is given, so the memory is not computed"
-    return WORDS[result.verdict], need(result.memory, result.verdict)
+        fits = Answer("Not checked", "the step is given, so the memory is not computed", colours.DARK_GREY)
+    else:
+        fits = Answer(WORDS[result.verdict], need(result.memory, result.verdict), colours.VERDICT[result.verdict])
+    missed = [_missed(name, result.targets) for name in result.targets.get("missed", ())]
+    return (*((Answer("Misses", ", ".join(missed), colours.VERMILLION),) if missed else ()), fits)
+
+
+def _missed(name: str, targets: dict[str, Any]) -> str:
+    """Return a target, and how likely it is missed.
+
+    >>> _missed("deadline", {"deadline_s": 80 * 86400.0, "p_late": 0.97})
+    'the deadline of 80.0 days with 97%'
+    """
+    if name == "deadline":
+        return f"the deadline of {duration(targets['deadline_s'])} with {chance(targets['p_late'])}"
+    return f"the budget of {dollars(targets['budget_dollars'])} with {chance(targets['p_over_budget'])}"
 
 
 def figures(result: Result) -> tuple[Fact, ...]:

@@ -14,11 +14,13 @@ from simulator.scenario import (
     dropping,
     failures,
     limits,
+    measured_elsewhere,
     parallelism,
     plausible,
     prices,
     search,
     training,
+    without_effect,
 )
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
@@ -47,7 +49,8 @@ NAMED = {"model": Record(Model), "stack": Record(Stack)}
 def _jitter(data: Mapping[str, Any], said: Mapping[str, Any]) -> Jitter:
     """Return the spread of GPUs; a step that was measured has it inside unless the scenario says otherwise."""
     measured = said["training"].step_time is not None and "gpu" not in (data.get("jitter") or {})
-    return replace(said["jitter"], gpu=0.0) if measured else said["jitter"]
+    jitter: Jitter = said["jitter"]
+    return replace(jitter, gpu=0.0) if measured else jitter
 
 
 def complete(document: Table, stem: str, reading: Reading) -> Scenario:
@@ -93,8 +96,10 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
             *scenario.failures.warnings(),
             *plausible.warnings(scenario),
             *dropping.warnings(scenario),
-            *calibration.warnings(scenario),
+            *measured_elsewhere.warnings(scenario),
+            *without_effect.warnings(document, scenario, reading),
         ),
+        files=tuple(sorted(reading.files.items())),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),
     )
 

@@ -154,7 +154,7 @@ class _Notes:
         if isinstance(data, dict) and name in data:
             if isinstance(wanted, Record | Kinds) and value is not None:
                 self.section(wanted, value, data[name], keys)
-        elif isinstance(wanted, Record) or (isinstance(wanted, Kinds) and not wanted.short):
+        elif isinstance(wanted, Record) or (isinstance(wanted, Kinds) and not (wanted.short or wanted.bare)):
             if value is None:
                 return
             self.section(wanted, value, {}, keys)

@@ -5,45 +5,58 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simulator.scenario.document import Keys, Word
-from simulator.scenario.mistakes import did_you_mean
+from simulator.io import files
+from simulator.scenario.document import Keys
 from simulator.scenario.reading import Reading
 
 LARGEST = 1_000_000
+"""Bytes of a file with keys and values."""
+LARGEST_TABLE = 20_000_000
+"""Bytes of a log or a list of cables."""
+UNREAD = ""
+"""What stands for the SHA-256 of a file that cannot be read."""
 
 
-def read_file(name: Any, path: Keys, reading: Reading) -> str | None:
-    """Return the text of the file that `name` means from the scenario's folder, or None and note what is wrong."""
+def located(name: str, reading: Reading) -> Path:
+    """Return the file that `name` means: beside the scenario, or where `reading` says that it is."""
+    return reading.folder / name if reading.only is None else reading.only.get(name, Path())
+
+
+def read_file(name: Any, path: Keys, reading: Reading, largest: int = LARGEST) -> str | None:
+    """Return the text of the file that `name` means, or None and note what is wrong.
+
+    No message repeats what is in the file: who wrote the scenario need not be allowed to read it.
+    """
     if not isinstance(name, str) or not name:
         reading.mistakes.add(path, "the name of a file belongs here")
         return None
-    file = Path(located(name, path, reading))
-    if not file.is_file():
+    if reading.only is not None and name not in reading.only:
+        reading.mistakes.add(path, f"`{name[:80]}` is not opened: {_ONLY}")
         return None
+    file = located(name, reading)
+    reading.files[str(name)] = UNREAD
     try:
-        if file.stat().st_size > LARGEST:
-            reading.mistakes.add(path, f"`{name}` is larger than {LARGEST} bytes")
-            return None
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reading.mistakes.add(path, f"`{name}` cannot be read: {error}")
-        return None
+        content = files.read(file, largest=largest)
+        reading.files[str(name)] = files.digest(content)
+        text = files.decoded(content, file)
+        if text.strip():
+            return text
+        reading.mistakes.add(path, f"`{name[:80]}`: is empty")
+    except files.UnreadableError as error:
+        beside = "; it is looked for beside the scenario" if error.reason == files.MISSING else ""
+        reading.mistakes.add(path, f"`{name[:80]}`: {error.reason}{files.hint(file, error) or beside}")
+    return None
 
 
-def located(name: str, path: Keys, reading: Reading) -> Word:
-    """Return the path of a file that is named from the scenario's folder."""
-    file = reading.folder / name
-    if name and not file.is_file():
-        near = did_you_mean(file.name, sorted(item.name for item in _siblings(file)) or [""])
-        hint = f"; {near}" if near.startswith("did") else "; it is looked for beside the scenario"
-        reading.mistakes.add(path, f"no file `{name[:80]}`{hint}")
-    word = Word(file)
-    word.place = getattr(name, "place", None)
-    return word
-
-
-def _siblings(file: Path) -> list[Path]:
+def digest(name: str, reading: Reading) -> str:
+    """Return what `Reading.files` would say of the file that `name` means, as it is now."""
     try:
-        return [item for _, item in zip(range(1000), file.parent.iterdir(), strict=False)]
-    except OSError:
-        return []
+        return files.digest(files.read(located(name, reading), largest=LARGEST_TABLE))
+    except files.UnreadableError:
+        return UNREAD
+
+
+_ONLY = (
+    "text from a page or a link names no files but those of the scenario that `foretrain explore` was started with; "
+    "name this one there, and start it again"
+)

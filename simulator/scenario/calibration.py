@@ -6,19 +6,19 @@ stack hold for that one only; elsewhere they are not applied, and a warning says
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.machine.network import NetworkCalibration
 from simulator.scenario import yaml_text
 from simulator.scenario.beside import read_file
-from simulator.scenario.document import placed
+from simulator.scenario.derive import build
+from simulator.scenario.document import Table, placed
 from simulator.scenario.reading import Reading
+from simulator.scenario.shape import shape
+from simulator.scenario.unquoted import Unquoted
 from simulator.units import Count, Number
-
-if TYPE_CHECKING:
-    from simulator.scenario.scenario import Scenario
 
 PATH = ("calibration",)
 SMALLEST, LARGEST = 0.001, 1000.0
@@ -56,15 +56,6 @@ class Calibration:
     not_for: str = ""
     """What the factors may not be used for."""
 
-    def holds_for(self, scenario: Scenario, part: str) -> bool:
-        """Return whether the factors of `part`, gpu, host or stack, are those of this scenario."""
-        gpu = self.gpu in ("", scenario.cluster.host.gpu.name)
-        if part == "gpu":
-            return gpu
-        if part == "stack":
-            return gpu and self.stack in ("", scenario.stack_name)
-        return self.host in ("", scenario.cluster.host_name)
-
     def factors(self) -> dict[str, Number]:
         """Return every factor by its dotted key."""
         links = {f"network.{name}": getattr(self.network, name) for name in ("latency", "scale_up", "scale_out")}
@@ -76,40 +67,19 @@ def resolve(section: str | Mapping[str, Any] | None, reading: Reading) -> Calibr
     """Return what the calibration file says; a mapping is its content."""
     if section is None:
         return None
-    content: Any = placed(dict(section), None) if isinstance(section, Mapping) else _read(section, reading)
-    if content is None:
+    mistakes, content = reading.mistakes, None
+    if isinstance(section, Mapping):
+        content = placed(dict(section), None)
+    elif (text := read_file(section, PATH, reading)) is not None:
+        mistakes = Unquoted(mistakes, shape(Calibration), PATH, "no file that `foretrain calibrate` wrote")
+        content = yaml_text.read(text, section, mistakes)
+        if content is not None and not isinstance(content, Table):
+            mistakes.add(PATH, "it has no keys", data=content, above=1)
+    found = build(shape(Calibration), content, PATH, mistakes) if isinstance(content, Table) else None
+    if not isinstance(found, Calibration):
         return None
-    found = reading.build(Calibration, content, PATH)
-    if isinstance(found, Calibration):
-        for key, factor in found.factors().items():
-            if not SMALLEST <= factor <= LARGEST:
-                reading.mistakes.add(
-                    (*PATH, *key.split(".")), f"{factor:g} is no factor between {SMALLEST} and {LARGEST:g}"
-                )
-        return found
-    return None
-
-
-def warnings(scenario: Scenario) -> Iterator[str]:
-    """Yield a warning for each part of the calibration that belongs to something else."""
-    learned = scenario.calibration
-    if learned is None:
-        return
-    kernels = bool(learned.products) or learned.elementwise != 1
-    parts = {
-        "gpu": (kernels, learned.gpu, scenario.cluster.host.gpu.name),
-        "stack": (learned.software != 1, " on ".join(filter(None, (learned.stack, learned.gpu))), scenario.stack_name),
-        "host": (learned.network != NetworkCalibration(), learned.host, scenario.cluster.host_name),
-    }
-    for part, (says, measured, here) in parts.items():
-        if says and not learned.holds_for(scenario, part):
-            yield f"calibration: was measured on {measured}, not on {here}; its factors of the {part} are not applied"
-
-
-def _read(name: str, reading: Reading) -> Any:
-    text = read_file(name, PATH, reading)
-    content = None if text is None else yaml_text.read(text, name, reading.mistakes)
-    if isinstance(content, str) and content:
-        reading.mistakes.add(PATH, f"`{name}` is no file that `foretrain calibrate` wrote: it has no keys")
-        return None
-    return content
+    for key, factor in found.factors().items():
+        if not SMALLEST <= factor <= LARGEST:
+            said = f"expected factors between {SMALLEST} and {LARGEST:g}"
+            reading.mistakes.add((*PATH, key.partition(".")[0]), said, data=content, above=1)
+    return found

@@ -55,16 +55,21 @@ def check(section: ClusterSection, mistakes: Mistakes) -> None:
         mistakes.add(("cluster", "host", "gpu", "peak"), "no precision; write {bf16: 989TFLOPS} or the like")
 
 
+def usual_storage(hosts: Count) -> Storage:
+    """Return the storage of a cluster that says nothing of it."""
+    rate = STORAGE_OF_A_HOST * hosts
+    return Storage(write=rate, read=rate)
+
+
 def resolve(section: ClusterSection) -> Cluster:
     """Return the cluster that `section` describes."""
-    rate = STORAGE_OF_A_HOST * section.hosts
     return Cluster(
         host=section.host,
         host_name=section.host.name,
         hosts=section.hosts,
         spares=section.spares,
         topology=section.topology,
-        storage=section.storage or Storage(write=rate, read=rate),
+        storage=section.storage or usual_storage(section.hosts),
         placement=section.placement,
         faults=section.faults,
         collectives=section.collectives,

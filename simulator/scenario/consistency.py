@@ -8,8 +8,9 @@ from simulator.scenario.cluster import Cluster
 from simulator.scenario.document import Keys
 from simulator.scenario.limits import MOST_CHUNKS, MOST_TASKS
 from simulator.scenario.mistakes import Mistakes
+from simulator.workload.layers import kinds_of
 from simulator.workload.layout import Parallelism, chunks
-from simulator.workload.model import Latent, Model
+from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -50,6 +51,15 @@ def check_batch(data: int, parallelism: Parallelism, training: Training, mistake
             return None
     microbatches = training.global_batch // each
     passes = parallelism.pipeline * parallelism.schedule.chunks_per_stage
+    different = {(phase.global_batch, phase.sequence_length) for phase in training.phases}
+    in_phases = sum(batch // each for batch, _ in different)
+    if microbatches <= MOST_TASKS // passes < in_phases:
+        mistakes.add(
+            ("training", "phases"),
+            f"{in_phases:,} microbatches of a step of each phase are too much; {MOST_TASKS // passes:,} are the most "
+            f"that can be simulated",
+        )
+        return None
     if microbatches * passes > MOST_TASKS:
         through = f" through {passes:,} chunks of layers each" if passes > 1 else ""
         mistakes.add(
@@ -67,24 +77,9 @@ def check_model(model: Model, parallelism: Parallelism, training: Training, mist
     """Note what tensor and context parallelism cannot divide."""
     tensor, context = parallelism.tensor, parallelism.context
     at = ("parallelism", "tensor")
-    if model.heads % tensor:
-        mistakes.add(at, f"{model.heads} attention heads are not divisible by tensor {tensor}")
-    elif not isinstance(model.attention, Latent) and model.kv_heads % tensor and tensor % model.kv_heads:
-        mistakes.add(
-            at,
-            f"{model.kv_heads} key and value heads can neither be divided over tensor {tensor} nor copied to it evenly",
-        )
-    elif not isinstance(model.attention, Latent) and model.heads % model.kv_heads:
-        mistakes.add(
-            ("model", "kv_heads"),
-            f"{model.heads} attention heads cannot share {model.kv_heads} key and value heads evenly",
-        )
-    elif context.kind == "ulysses" and model.heads // tensor % context.size:
-        mistakes.add(
-            ("parallelism", "context"),
-            f"ulysses deals {model.heads} heads / tensor {tensor} = {model.heads // tensor} to context {context.size}, "
-            f"which does not divide them",
-        )
+    found = (block.check(model, parallelism) for blocks in kinds_of(model) for block in blocks)
+    for place, why in dict.fromkeys(filter(None, found)):
+        mistakes.add(place, why)
     if model.ffn % tensor:
         mistakes.add(at, f"the MLP's width, ffn {model.ffn}, is not divisible by tensor {tensor}")
     parts = context.size * (tensor if parallelism.sequence else 1)

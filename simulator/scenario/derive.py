@@ -34,8 +34,6 @@ from simulator.scenario.shorthand import expanded
 from simulator.scenario.wording import in_words
 
 Schema = core_schema.CoreSchema
-_ITEMS = 100_000
-"""Items of the longest list that is read."""
 
 
 def build(wanted: Shape, data: Any, path: Keys, mistakes: Mistakes) -> Any:
@@ -66,7 +64,7 @@ def _schema(wanted: Shape) -> Schema:
         case Listing(items, fixed=True):
             return _before(_is_list, core_schema.tuple_schema([_schema(item) for item in items]))
         case Listing((item,)):
-            listed = core_schema.tuple_schema([_schema(item)], variadic_item_index=0, max_length=_ITEMS)
+            listed = core_schema.tuple_schema([_schema(item)], variadic_item_index=0)
             return _before(_is_list, listed)
         case Named(values):
             return _before(_is_mapping, core_schema.dict_schema(core_schema.any_schema(), _schema(values)))

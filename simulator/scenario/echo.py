@@ -13,12 +13,15 @@ def echo(wanted: Shape, value: Any, *, nulls: bool = False) -> Any:
     """Return `value`, which has the shape `wanted`, as mappings, lists, numbers and text.
 
     With `nulls`, what is left out is written as null, so that it takes away what an entry of the catalog says.
+    What a file holds is not repeated beside its name.
     """
     match wanted:
         case Quantity(unit):
             return value if unit in ("count", "number") or value is None else units.render(value, unit)
         case Record():
-            pairs = [(name, field.shape, getattr(value, name)) for name, field in wanted.fields.items()]
+            held = getattr(wanted.cls, "file_holds", "") if getattr(value, "file", "") else ""
+            known = {name: field.shape for name, field in wanted.fields.items() if name != held}
+            pairs = [(name, shape, getattr(value, name)) for name, shape in known.items()]
             kind = {"kind": wanted.kind} if wanted.kind else {}
             return kind | {
                 name: None if item is None else echo(shape, item)
@@ -27,6 +30,8 @@ def echo(wanted: Shape, value: Any, *, nulls: bool = False) -> Any:
             }
         case Kinds(short=short):
             written = echo(wanted.record(value.kind), value)  # type: ignore[arg-type]
+            if wanted.bare and written.keys() == {"kind"}:
+                return written["kind"]
             is_short = short is not None and written.keys() == {"kind", short[1]} and value.kind == short[0]
             return written[short[1]] if short and is_short else written
         case Listing(items):

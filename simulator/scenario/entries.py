@@ -7,13 +7,14 @@ A name is looked up, never a path. What is written beside `base` is laid over th
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from simulator import catalog
 from simulator.errors import ScenarioError
-from simulator.scenario.beside import located, read_file
-from simulator.scenario.document import Failed, Items, Keys, Left, Table, at, placed
+from simulator.scenario.beside import LARGEST_TABLE, located, read_file
+from simulator.scenario.document import Failed, Items, Keys, Left, Table, Word, at, placed
 from simulator.scenario.merging import laid_over, without_left
 from simulator.scenario.reading import Reading
 from simulator.scenario.shape import Either, Kinds, Listing, Named, Record, Shape, Text, forms
@@ -74,11 +75,26 @@ def _fields(record: Record, data: Mapping[Any, Any], path: Keys, reading: Readin
         field = record.fields.get(key)
         if field is None:
             table[key] = without_left(value)
-        elif key == "file" and isinstance(field.shape, Text) and isinstance(value, str):
-            table[key] = located(value, (*path, key), reading)
+        elif key == "file" and hasattr(record.cls, "file_holds"):
+            _open(record.cls.file_holds, data, path, reading, table)
         else:
             table[key] = written_out(field.shape, value, (*path, key), reading)
     return table
+
+
+def _open(holds: str, data: Mapping[Any, Any], path: Keys, reading: Reading, table: Table) -> None:
+    """Put what the file of `data` holds under the key `holds` of `table`, beside the path of the file."""
+    name = data["file"]
+    if holds in data and not isinstance(data[holds], Left):
+        reading.mistakes.add((*path, "file"), f"either `file` or `{holds}`, not both")
+        text = None
+    else:
+        text = read_file(name, (*path, "file"), reading, LARGEST_TABLE)
+    if text is None:
+        table["file"] = at(Failed(), getattr(name, "place", None))
+    else:
+        table["file"] = at(Word(located(name, reading)), getattr(name, "place", None))
+        table[holds] = Word(text)
 
 
 def _entry(record: Record, data: Any, path: Keys, reading: Reading) -> Any:
@@ -119,7 +135,8 @@ def _looked_up(record: Record, name: Any, path: Keys, reading: Reading) -> Table
         _doubt(record, found, entry, path, reading)
     if "name" in record.fields:
         known["name"] = found
-    return placed(known, getattr(name, "place", None))
+    found_entry: Table = placed(known, getattr(name, "place", None))
+    return found_entry
 
 
 def _doubt(record: Record, name: str, entry: Mapping[str, Any], path: Keys, reading: Reading) -> None:
@@ -149,7 +166,9 @@ def _config(name: Any, path: Keys, reading: Reading) -> Table | None:
     from simulator.convert import huggingface
 
     try:
-        return placed(huggingface.read(text), getattr(name, "place", None))
-    except (ScenarioError, ValueError, KeyError) as error:
-        reading.mistakes.add(path, f"{name}: {error}")
+        config: Table = placed(huggingface.read(text), getattr(name, "place", None))
+        return config
+    except (ScenarioError, ValueError, KeyError):
+        command = f"foretrain import huggingface {shlex.quote(str(located(name, reading)))}"
+        reading.mistakes.add(path, f"`{name[:80]}` is no config.json that can be translated; `{command}` says why")
         return None

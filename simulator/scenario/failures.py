@@ -26,6 +26,7 @@ def resolve(section: Any, keys: Collection[str], reading: Reading) -> Failures |
     preset, name = _preset(section.preset, reading)
     if preset is None:
         return None
+    preset = replace(preset, uptime=fields.get("uptime", preset.uptime))
     exposure: Exposure = section.exposure
     found = Failures(
         causes=preset.causes(exposure),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from simulator.errors import ForetrainError
 from simulator.machine.collectives.choose import algorithms
+from simulator.machine.fault import PLACES
+from simulator.machine.network import fitted, wired
 from simulator.reliability.failures.base import Cause
 from simulator.reliability.failures.trace import Trace
 from simulator.reliability.fleet import Failures
@@ -15,6 +18,8 @@ from simulator.scenario.cluster import Cluster
 from simulator.scenario.mistakes import Mistakes, did_you_mean, listed
 from simulator.workload.training import Training
 
+MOST_WIRED = 4096
+"""Hosts up to which a fabric is built to read a scenario; what is wrong with a larger one is said when it runs."""
 ARITHMETIC = {"mxfp8": "fp8", "nvfp4": "fp4"}
 """The peak that a precision uses where the GPU has no figure of its own."""
 
@@ -65,13 +70,15 @@ def takes_hosts(cause: Cause) -> bool:
 
 
 def check_causes(failures: Failures, mistakes: Mistakes) -> None:
-    """Note episodes without a length; a log has its own."""
+    """Note logs that cannot be read, and episodes without a length; a log has its own."""
     for cause in failures.causes:
         if cause.is_episode and cause.lasts is None and not isinstance(cause, Trace):
             mistakes.add(
                 ("failures", "causes"),
                 f"`lasts` of {cause.label} is missing; a cause of effect {cause.effect} is an episode with a length",
             )
+        if isinstance(cause, Trace):
+            _try(partial(cause.rate, 1), ("failures", "causes"), mistakes)
 
 
 def check_fabric(cluster: Cluster, mistakes: Mistakes) -> None:
@@ -83,15 +90,22 @@ def check_fabric(cluster: Cluster, mistakes: Mistakes) -> None:
         mistakes.add(("cluster", "host"), "`nic_bandwidth` is missing, such as `400Gbps`")
     if cluster.placement.hosts:
         _try(lambda: cluster.placement.order(cluster.hosts), ("cluster", "placement"), mistakes)
-    size = (cluster.placement.fabric_hosts(cluster.hosts), host.gpus, max(host.nics, 1))
-    build = cluster.topology.graph if cluster.topology.kind == "edge-list" else cluster.topology.counts
-    _try(lambda: build(*size), ("cluster", "topology"), mistakes)
+    topology, nics = fitted(cluster.topology, host)
+    hosts = cluster.placement.fabric_hosts(cluster.hosts)
+    if hosts <= MOST_WIRED:
+        _try(
+            lambda: wired(topology, hosts, max(nics, 1)),
+            ("cluster", "topology"),
+            mistakes,
+            getattr(cluster.topology, "file", ""),
+        )
     for index, fault in enumerate(cluster.faults):
-        places = [name for name in ("link", "nic", "leaf", "spine", "host") if getattr(fault, name) is not None]
+        places = [name for name in PLACES if getattr(fault, name) is not None]
         if len(places) != 1:
             found = f"{listed(places)} are given" if places else "none is given"
             mistakes.add(
-                ("cluster", "faults", index), f"a fault has one place, link, nic, leaf, spine or host; {found}"
+                ("cluster", "faults", index),
+                f"a fault has one place, {', '.join(PLACES[:-1])} or {PLACES[-1]}; {found}",
             )
 
 
@@ -105,11 +119,12 @@ def check_collectives(cluster: Cluster, mistakes: Mistakes) -> None:
         )
 
 
-def _try(build: Any, path: tuple[str, ...], mistakes: Mistakes) -> None:
+def _try(build: Any, path: tuple[str, ...], mistakes: Mistakes, file: str = "") -> None:
+    """Note what is wrong with what `build` makes, and the file that says so."""
     try:
         build()
-    except (ValueError, ForetrainError, OSError) as error:
-        mistakes.add(path, str(error))
+    except (ValueError, ForetrainError) as error:
+        mistakes.add(path, f"{file}: {error}" if file else str(error))
     except (ArithmeticError, LookupError):
         mistakes.add(path, "these numbers make no network; see `foretrain schema` for what each of them counts")
 

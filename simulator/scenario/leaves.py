@@ -1,4 +1,4 @@
-"""Every number of an object, with the key that says it."""
+"""Every number of an object, and every list and free mapping, with the key that says it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,31 @@ from simulator.scenario.shape import Either, Kinds, Listing, Named, Quantity, Re
 
 def leaves(wanted: Shape, value: Any, path: Keys) -> Iterator[tuple[Keys, float]]:
     """Yield the path and value of every quantity in `value`, which has the shape `wanted`."""
+    return ((keys, part) for keys, shape, part in parts(wanted, value, path) if isinstance(shape, Quantity))
+
+
+def parts(wanted: Shape, value: Any, path: Keys) -> Iterator[tuple[Keys, Quantity | Listing | Named, Any]]:
+    """Yield the path, shape and value of every quantity, list and mapping with free keys in `value`."""
     if value is None:
         return
     match wanted:
         case Quantity():
-            yield path, value
+            yield path, wanted, value
         case Record():
             for name, field in wanted.fields.items():
-                yield from leaves(field.shape, getattr(value, name), (*path, name))
+                yield from parts(field.shape, getattr(value, name), (*path, name))
         case Kinds():
-            yield from leaves(wanted.record(value.kind), value, path)  # type: ignore[arg-type]
+            yield from parts(wanted.record(value.kind), value, path)  # type: ignore[arg-type]
         case Listing(items):
+            yield path, wanted, value
             for index, item in enumerate(value):
-                yield from leaves(items[min(index, len(items) - 1)], item, (*path, index))
+                yield from parts(items[min(index, len(items) - 1)], item, (*path, index))
         case Named(values):
+            yield path, wanted, value
             for key, item in value.items():
-                yield from leaves(values, item, (*path, key))
+                yield from parts(values, item, (*path, key))
         case Either():
             for member in forms(wanted).get(form_of(value), ()):
                 if not isinstance(member, Quantity) or isinstance(value, int | float):
-                    yield from leaves(member, value, path)
+                    yield from parts(member, value, path)
                     break

@@ -16,6 +16,7 @@ from simulator.scenario.merging import below
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.shape import Kinds, Record, Shape
 from simulator.scenario.shorthand import expanded
+from simulator.units import whole
 
 _PART = re.compile(r"[^.\[\]=]+")
 
@@ -48,7 +49,8 @@ def _put(data: Any, wanted: Shape | None, parts: list[str], value: Any, place: P
         last = number == len(parts) - 1
         step = _step(here, part)
         if step is None:
-            mistakes.add_at(place, (), f"`{'.'.join(parts[:number])}` is a list of {len(here)}, without item {part}")
+            above = ".".join(parts[:number])
+            mistakes.add_at(place, (), f"`{above}` is a list of {len(here)}, without item {part[:20]}")
             return
         if last:
             if step == "kind" and isinstance(wanted, Kinds):
@@ -79,13 +81,14 @@ def _leave_behind(here: Any, wanted: Kinds, kind: Any) -> None:
 
 def _steps_in(there: Any, parts: list[str], number: int) -> bool:
     """Return whether the next part counts items of a list."""
-    return isinstance(there, list) and parts[number + 1].isdigit()
+    return isinstance(there, list) and whole(parts[number + 1]) is not None
 
 
 def _step(here: Any, part: str) -> str | int | None:
     if isinstance(here, dict):
         return part
-    return int(part) if part.isdigit() and int(part) < len(here) else None
+    item = whole(part)
+    return item if item is not None and item < len(here) else None
 
 
 def _assign(here: Any, step: str | int, value: Any, place: Place) -> None:

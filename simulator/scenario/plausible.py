@@ -27,6 +27,7 @@ def warnings(scenario: Scenario) -> Iterator[str]:
     yield from plausible_hardware.of_host(host)
     yield from plausible_hardware.of_prices(scenario.prices, host.gpus)
     yield from _batch(scenario)
+    yield from _optimizer(scenario)
     yield from _save(scenario)
     yield from _job_causes(scenario)
     for cause in scenario.failures.causes:
@@ -44,6 +45,12 @@ def _batch(scenario: Scenario) -> Iterator[str]:
         )
     if training.tokens is not None and training.tokens < step and training.step_time is None:
         yield f"training.tokens: {training.tokens:,} are less than one step of {step:,}"
+
+
+def _optimizer(scenario: Scenario) -> Iterator[str]:
+    warning = scenario.training.optimizer.warning
+    if warning and scenario.training.step_time is None:
+        yield f"training.optimizer: {warning}"
 
 
 def _save(scenario: Scenario) -> Iterator[str]:

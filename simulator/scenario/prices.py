@@ -89,4 +89,5 @@ def _entry(name: str, reading: Reading) -> PriceEntry | None:
         reading.mistakes.add(("prices", "base"), unknown("prices", name, error.suggestions))
         return None
     known = {key: value for key, value in found.items() if key in PriceEntry.__dataclass_fields__}
-    return reading.build(PriceEntry, placed(known, None), ("prices", "base"))
+    entry: PriceEntry | None = reading.build(PriceEntry, placed(known, None), ("prices", "base"))
+    return entry

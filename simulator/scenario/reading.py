@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,14 @@ class Assumption:
 class Reading:
     folder: Path = Path()
     """Files are named from here."""
+    only: Mapping[str, Path] | None = None
+    """The only names that may be opened, and the files that they mean; any file where None."""
     catalogs: tuple[Path, ...] = ()
     mistakes: Mistakes = field(default_factory=Mistakes)
     assumptions: list[Assumption] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of every file that was opened, by the name that the scenario gives it; empty where it cannot be read."""
 
     def build(self, wanted: Shape | type, data: Any, path: Keys) -> Any:
         """Return the object of that shape or class that `data` says, or None after noting every mistake."""

@@ -52,11 +52,12 @@ def _shape(section: str) -> Shape:
 def _named(thing: Any, base: str | None) -> dict[str, Any]:
     """Return a model or stack with the entry that it changes, if it is one of the catalog."""
     named = {} if base is None else {"base": base}
-    return named | echo(shape(type(thing)), thing, nulls=bool(named))
+    plain: dict[str, Any] = echo(shape(type(thing)), thing, nulls=bool(named))
+    return named | plain
 
 
 def _training(training: Training) -> dict[str, Any]:
-    plain = echo(shape(Training), training)
+    plain: dict[str, Any] = echo(shape(Training), training)
     if "data_stall_share" in plain:
         plain["data_stall"] = plain.pop("data_stall_share")
     return plain

@@ -54,10 +54,11 @@ def _read(wanted: Shape, word: str) -> Any:
 
 
 def _or(shapes: tuple[Shape, ...]) -> str:
-    return " or ".join(_expected(wanted) for wanted in shapes)
+    return " or ".join(expected(wanted) for wanted in shapes)
 
 
-def _expected(wanted: Shape) -> str:
+def expected(wanted: Shape) -> str:
+    """Return what a word of this shape is."""
     match wanted:
         case Quantity(unit):
             return units.EXPECTED[unit]

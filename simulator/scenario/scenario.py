@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+from simulator.machine.kernels import attention
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.base import Recovery
 from simulator.scenario.calibration import Calibration
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.jitter import Jitter
-from simulator.scenario.moe import Moe
 from simulator.scenario.prices import Prices
 from simulator.scenario.reading import Assumption
 from simulator.scenario.targets import Targets
+from simulator.workload.capacity import Moe
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
+from simulator.workload.rank import Rank
+from simulator.workload.replica import Replica
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -52,6 +56,21 @@ class Scenario:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     resolved: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The scenario as plain data, every default filled in; ``from_dict`` reads it back."""
+    files: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Name, as the scenario gives it, and SHA-256 of every file that was opened to read it, sorted."""
+
+    def measured(self, part: str) -> Calibration | None:
+        """Return the calibration, where its factors of `part`, gpu, host or stack, are those of this scenario."""
+        learned = self.calibration
+        if learned is None:
+            return None
+        gpu = learned.gpu in ("", self.cluster.host.gpu.name)
+        holds = {
+            "gpu": gpu,
+            "stack": gpu and learned.stack in ("", self.stack_name),
+            "host": learned.host in ("", self.cluster.host_name),
+        }
+        return learned if holds[part] else None
 
     @property
     def gpus_per_host(self) -> int:
@@ -68,6 +87,22 @@ class Scenario:
         if self.parallelism is None:
             return self.gpus
         return self.gpus // (self.parallelism.tensor * self.parallelism.pipeline * self.parallelism.context.size)
+
+    @cached_property
+    def rank(self) -> Rank:
+        """What one rank is; a kernel of attention that was never written for the GPU is its best one."""
+        assert self.model is not None
+        assert self.parallelism is not None
+        gpu = self.cluster.host.gpu
+        rank = Rank.of(self.model, self.stack, self.parallelism, self.training, data=self.data, moe=self.moe)
+        known = rank.keeps_scores or rank.kernel in gpu.kernels.attention
+        return rank if known else replace(rank, kernel=attention.newest(gpu))
+
+    @cached_property
+    def replica(self) -> Replica:
+        """The ranks that see the same data, and what they do in a step."""
+        assert self.parallelism is not None
+        return Replica.of(self.rank, self.parallelism, self.training, self.microbatches)
 
     @property
     def microbatches(self) -> int:

@@ -14,7 +14,6 @@ from simulator.scenario.cluster import ClusterSection
 from simulator.scenario.expect import Expectation
 from simulator.scenario.failures import FailuresSection
 from simulator.scenario.jitter import Jitter
-from simulator.scenario.moe import Moe
 from simulator.scenario.parallelism import ParallelismSection
 from simulator.scenario.prices import PricesSection
 from simulator.scenario.search import Search
@@ -22,6 +21,7 @@ from simulator.scenario.shape import fields
 from simulator.scenario.targets import Targets
 from simulator.scenario.training import TrainingSection
 from simulator.units import Count
+from simulator.workload.capacity import Moe
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 

@@ -95,6 +95,8 @@ class Kinds:
     """A mapping without ``kind`` is the one record that has its keys."""
     default: str | None = None
     """The kind of a mapping that names none."""
+    bare: bool = False
+    """One without keys is written as its kind alone."""
     short: tuple[str, str] | None = None
     """The kind and key for which a word that is no kind is short."""
 
@@ -146,7 +148,8 @@ def _shape(annotation: Any) -> Shape:
         package = annotation.__module__.rpartition(".")[0]
         records = tuple(Record(cls, kind) for kind, cls in kinds(package, annotation).items())
         default, short = getattr(annotation, "default_kind", None), getattr(annotation, "short_for", None)
-        return Kinds(annotation.__name__, records, default=default, short=short)
+        guessed, bare = (getattr(annotation, name, False) for name in ("guessed", "bare"))
+        return Kinds(annotation.__name__, records, guessed, default, bare, short)
     if dataclasses.is_dataclass(annotation):
         return _record(typing.cast(type, annotation))
     raise TypeError(f"a scenario cannot say a value of type {annotation}")

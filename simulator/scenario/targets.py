@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.units import Dollars, Seconds
+from simulator.units import Dollars, Seconds, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,3 +13,5 @@ class Targets:
     """Wall clock of the whole run."""
     budget: Dollars | None = None
     """Dollars of the whole run."""
+    risk: Share = 0.1
+    """Chance of missing a target that is accepted; above it the answer is no, and `run` exits 1."""

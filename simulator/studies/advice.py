@@ -1,13 +1,13 @@
 """What to change so that it fits: the cheapest changes, each with its new peak and what it costs.
 
-Of every kind of change the mildest one that fits is kept; its price is the step on the fast clock, and what the
-GPUs of a step cost in rent. If no single change suffices, changes are put together (`simulator.studies.together`).
+Of every kind of change the mildest one that fits is kept; its price is the simulated step, and what the GPUs
+of a step cost in rent. If no single change suffices, changes are put together (`simulator.studies.together`).
 """
 
 from __future__ import annotations
 
 from simulator.errors import ForetrainError
-from simulator.results import Advice
+from simulator.outcome.results import Advice
 from simulator.scenario.prices import list_price
 from simulator.scenario.scenario import Scenario
 from simulator.simulation import fits, predict
@@ -21,9 +21,10 @@ AT_LEAST: Share = 0.1
 """What a change must save of the peak where the scenario fits already."""
 
 
-def advise(scenario: Scenario) -> tuple[Advice, ...]:
+def advise(scenario: Scenario, step_time: Seconds | None = None) -> tuple[Advice, ...]:
     """Return the changes that make a scenario fit, cheapest first; where it fits, those that save a tenth or more.
 
+    `step_time` is that of the scenario itself, where it has been simulated already.
     Empty where nothing makes it fit, and for a measured step, which has no memory.
     """
     if scenario.model is None or scenario.parallelism is None or scenario.training.step_time is not None:
@@ -32,7 +33,7 @@ def advise(scenario: Scenario) -> tuple[Advice, ...]:
     found = [change for remedy in REMEDIES if (change := _mildest(scenario, remedy, now))]
     if not found and now.verdict != "fits":
         found = together(scenario)
-    base = _price(scenario, predict(scenario).step_time_s)
+    base = _price(scenario, step_time or predict(scenario).step_time_s)
     told = [_told(change, base, scenario) for change in found]
     return tuple(sorted((one for one in told if one), key=lambda one: (one.cost, one.time, one.change)))
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from simulator.engine import pipeline
-from simulator.engine.assembly import assembly
-from simulator.results import STEP_PARTS, Result
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.step import simulated
+from simulator.outcome.results import STEP_PARTS, Result
 from simulator.scenario import Scenario
 from simulator.scenario.echo import echo
 from simulator.scenario.shape import shape
 from simulator.simulation import simulate, spread_out, useful_work
-from simulator.studies.layouts import Layout, exactly
+from simulator.studies.layouts import Layout, exactly, speed
 from simulator.studies.point import certain
 from simulator.studies.ranking import folded, ordered
 from simulator.studies.store import Row
@@ -21,8 +22,13 @@ from simulator.units import Seconds
 from simulator.workload.layout import Parallelism
 from simulator.workload.training import Recompute
 
+SIMULATED = 10
+"""Layouts, at least, whose steps are simulated."""
+NEAR = 1.02
+"""A lower bound within this of the shortest step is worked out task by task, where that of a long step is one of a
+short step and a rhythm (`tests/engine/test_clocks.py` holds it to that)."""
 EXACT = 50
-"""Layouts whose steps are timed task by task."""
+"""Layouts, at most, whose bounds are worked out so."""
 
 
 class Term(NamedTuple):
@@ -34,13 +40,32 @@ class Term(NamedTuple):
 
 
 def time_exactly(start: Scenario, rows: Sequence[Row], layouts: Sequence[Layout]) -> None:
-    """Replace the speed of the best rows by that of every task timed; `layouts` are those of `rows`."""
-    place = {id(row): index for index, row in enumerate(rows)}
-    best = [place[id(row)] for row in ordered(rows)[:EXACT]]
-    scenarios = [layouts[index].of(start) for index in best]
-    for index, scenario, found in zip(best, scenarios, exactly(scenarios), strict=True):
-        rows[index].update(found)
-        rows[index]["ideal_s"] = useful_work(scenario, found["step_time_s"])
+    """Replace the speed of the best rows by that of a simulated step; `layouts` are those of `rows`.
+
+    Rows are taken in the order of their lower bounds until the next bound is above the shortest step that was
+    simulated: no other layout can then have a shorter one. `simulated` says which rows were.
+    """
+    layout_of = {id(row): layout for row, layout in zip(rows, layouts, strict=True)}
+    for row in rows:
+        row["simulated"] = False
+    order = ordered(rows)
+    shortest = min((_simulate(start, layout_of[id(row)], row) for row in order[:SIMULATED]), default=math.inf)
+    near = [row for row in order[SIMULATED:] if row["step_time_s"] <= NEAR * shortest][:EXACT]
+    for row, bound in zip(near, exactly([layout_of[id(row)].of(start) for row in near]), strict=True):
+        row.update(bound)
+    for row in ordered(near):
+        if row["step_time_s"] > shortest:
+            break
+        shortest = min(shortest, _simulate(start, layout_of[id(row)], row))
+
+
+def _simulate(start: Scenario, layout: Layout, row: Row) -> Seconds:
+    """Give a row the speed of its simulated step, and return how long that takes."""
+    scenario = layout.of(start)
+    row.update(speed(scenario, simulated.time(assembly(scenario).step()).seconds), simulated=True)
+    row["ideal_s"] = useful_work(scenario, row["step_time_s"])
+    seconds: Seconds = row["step_time_s"]
+    return seconds
 
 
 def run(scenario: Scenario) -> Result:
@@ -76,7 +101,7 @@ def explained(best: Scenario, other: Scenario) -> tuple[Term, ...]:
 
 
 def _parts(scenario: Scenario) -> dict[str, Seconds]:
-    return spread_out(scenario, pipeline.time(assembly(scenario).step()))[1]
+    return spread_out(scenario, simulated.time(assembly(scenario).step()))[1]
 
 
 def document(scenario: Scenario) -> dict[str, Any]:

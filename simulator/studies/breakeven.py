@@ -12,7 +12,7 @@ from math import exp, floor, isfinite, log
 from typing import Any, NamedTuple
 
 from simulator.errors import InfeasibleError, ScenarioError
-from simulator.units import Number
+from simulator.units import Number, whole
 
 SCALED = re.compile(r"(?P<before>\$?)(?P<number>[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)(?P<after>[^0-9]*)")
 DOUBLINGS = 10
@@ -42,7 +42,7 @@ def even(key: str, resolved: Mapping[str, Any], figure: Callable[[str], Number |
     if parts is None or not float(parts["number"]):
         raise ScenarioError(f"--solve {key}: `{now[:40]}` is no number to scale; give one with --set {key}=VALUE")
     number = float(parts["number"])
-    counted = parts["number"].isdigit() and not parts["before"] and not parts["after"].strip()
+    counted = whole(parts["number"]) is not None and not parts["before"] and not parts["after"].strip()
 
     def text(times: Number) -> str:
         scaled = number * times

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from simulator.host_memory import Offloaded, host_is_fuller
-from simulator.readable import NO_PROGRESS
-from simulator.results import CostResult, Distribution, Result, RunResult, StepResult
+from simulator.io.readable import NO_PROGRESS
+from simulator.outcome.host_memory import Offloaded, host_is_fuller
+from simulator.outcome.results import CostResult, Distribution, Result, RunResult, StepResult
 
 GIB = 2.0**30
 INFEASIBLE = "infeasible"

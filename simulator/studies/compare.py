@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite, prod
 from typing import Any, NamedTuple
 
-from simulator.results import STEP_PARTS, Result
+from simulator.outcome.results import STEP_PARTS, Result
+from simulator.outcome.utilisation import NAMES
 from simulator.scenario import Scenario
 from simulator.sums import added
 from simulator.units import Number
-from simulator.utilisation import NAMES
 from simulator.workload.flops import flops_per_token
 
 FIGURES = ("step time", "days", "dollars")

@@ -7,19 +7,22 @@ first, so that a study says the same from any of them.
 from __future__ import annotations
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from simulator.errors import ScenarioError
+from simulator.studies import dask_cluster
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
 AHEAD = 4
 """Items a worker that are handed out before their results are asked for; bounds the memory of a long study."""
 
@@ -32,8 +35,8 @@ def processors() -> int:
 class Here(Executor):
     """Works an item out when it is handed in."""
 
-    def submit(self, function: Callable, /, *arguments, **named) -> Future:
-        future: Future = Future()
+    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+        future: Future[R] = Future()
         try:
             future.set_result(function(*arguments, **named))
         except Exception as error:
@@ -41,22 +44,36 @@ class Here(Executor):
         return future
 
 
+class Processes(ProcessPoolExecutor):
+    """Processes of this machine, to which Ctrl-C says nothing, not even while they start; it is for the parent."""
+
+    def __init__(self, workers: int) -> None:
+        from multiprocessing import get_context
+
+        super().__init__(workers, mp_context=get_context("spawn"), initializer=_stay_with_parent)
+
+    def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
+        with _interrupts_held():
+            return super().submit(function, *arguments, **named)
+
+
 @contextmanager
-def opened(jobs: int | None = None, dask: str | None = None) -> Iterator[tuple[Executor, int]]:
+def opened(
+    jobs: int | None = None, dask: str | None = None, say: Callable[[str], None] = lambda message: None
+) -> Iterator[tuple[Executor, int]]:
     """Yield an executor and how many items it works on at a time; `jobs` processes, all processors where left out.
 
-    What is not finished when the block is left, by an error or by Ctrl-C, is dropped.
+    What is not finished when the block is left, by an error or by Ctrl-C, is dropped. `say` is told what a Dask cluster
+    waits for.
     """
     workers = jobs or processors()
     if dask is not None:
-        with _dask(dask) as found:
+        with dask_cluster.opened(dask, say) as found:
             yield found
     elif workers == 1:
         yield Here(), 1
     else:
-        from multiprocessing import get_context
-
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_stay_with_parent)
+        pool = Processes(workers)
         try:
             yield pool, workers
         finally:
@@ -75,6 +92,12 @@ def in_order(
             yield _result(waiting.popleft())
     while waiting:
         yield _result(waiting.popleft())
+
+
+def spread(function: Callable[[T], R], items: Iterable[T], jobs: int | None = None) -> Iterator[R]:
+    """Yield `function` of each item in the order of the items, from processes that are started when the first is."""
+    with opened(jobs) as (executor, workers):
+        yield from in_order(function, items, executor, workers)
 
 
 def _result(future: Future[R]) -> R:
@@ -97,29 +120,22 @@ def _lost() -> ScenarioError:
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[tuple[Executor, int]]:
-    from logging import CRITICAL, getLogger
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C back; a process that is started meanwhile never sees it, and what came is delivered at the end."""
+    import signal
 
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        from distributed import Client
-    except ImportError:
-        raise ScenarioError("--dask needs Dask; install it with pip install 'foretrain[dask]'") from None
-    getLogger("distributed.client").setLevel(CRITICAL)  # what it says of a scheduler that went is a traceback
-    try:
-        client = Client(address, timeout="3s")
-    except (OSError, ValueError) as error:
-        raise ScenarioError(f"--dask {address}: no Dask scheduler answers there: {error}") from None
-    with client:
-        executor = client.get_executor()
-        try:
-            yield executor, max(sum(client.ncores().values()), 1)
-        finally:
-            executor.shutdown(wait=False)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stay_with_parent() -> None:
     """Leave Ctrl-C to the parent, and end when the parent does, even where it was killed."""
-    import signal
     from multiprocessing import parent_process
     from threading import Thread
 

@@ -1,7 +1,7 @@
 """Every layout of a cluster: does it fit, and how long is its step; many of one schedule at a time.
 
 Memory comes first, and only what fits is priced and timed. Layers are priced once for all layouts that do the same in
-a layer, and steps that differ in how long tasks take, not in their order, are timed together (`engine.wavefront`).
+a layer, and steps that differ in how long tasks take, not in their order, are timed together (`engine.step.recorded`).
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
-from simulator.engine import wavefront
-from simulator.engine.assembly import assembly
-from simulator.engine.pipeline import Timing
-from simulator.engine.work import StepWork
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.step import recorded
+from simulator.engine.step.local_clock import Timing
+from simulator.engine.step.work import StepWork
 from simulator.errors import ScenarioError
 from simulator.scenario import Scenario
 from simulator.simulation import fits, spread_out, useful_work
 from simulator.studies.columns import of_memory, too_large
 from simulator.studies.point import Base
 from simulator.studies.space import described
-from simulator.studies.store import Row, key
+from simulator.studies.store import FILES, Row, key
 from simulator.units import Flops, Seconds
 from simulator.workload.flops import flops_per_token
 from simulator.workload.layout import Parallelism
@@ -112,10 +112,10 @@ def evaluate(group: Group) -> Row:
         else:
             timed.append((row, scenario, assembly(scenario).step()))
         rows.append(row)
-    seconds = wavefront.times([work for _, _, work in timed])
+    seconds = recorded.times([work for _, _, work in timed])
     for (row, scenario, _), alone in zip(timed, seconds, strict=True):
         row |= speed(scenario, alone)
-    return {"layouts": rows}
+    return {"layouts": rows, FILES: dict(asked.files)}
 
 
 @lru_cache(maxsize=4)
@@ -145,14 +145,14 @@ def _flops(scenario: Scenario) -> Flops:
 
 
 def exactly(scenarios: Sequence[Scenario]) -> list[Row]:
-    """Return the speed of layouts with every task of the step timed."""
+    """Return the speed of layouts by the lower bound of their steps, with every task timed."""
     works = [assembly(scenario).step() for scenario in scenarios]
-    seconds = wavefront.times(works)
+    seconds = recorded.times(works)
     batches: dict[tuple[object, ...], list[int]] = {}
     for index, work in enumerate(works):
         if 2 * work.microbatches * len(work.chunks) <= MOST_TASKS:
-            batches.setdefault((*wavefront.alike(work), work.microbatches), []).append(index)
+            batches.setdefault(recorded.alike(work), []).append(index)
     for members in batches.values():
-        for index, exact in zip(members, wavefront.play([works[index] for index in members]), strict=True):
+        for index, exact in zip(members, recorded.play([works[index] for index in members]), strict=True):
             seconds[index] = float(exact)
     return [speed(scenario, alone) for scenario, alone in zip(scenarios, seconds, strict=True)]

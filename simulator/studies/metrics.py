@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from simulator import readable
 from simulator.errors import ScenarioError
+from simulator.io import readable
 from simulator.studies.columns import COLUMNS
 
 SHORT = {

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from simulator import catalog
 from simulator.errors import ForetrainError, ScenarioError
-from simulator.scenario import Scenario, read
+from simulator.scenario import Scenario, beside, read
+from simulator.scenario.reading import Reading
+from simulator.scenario.source import Source, load
 from simulator.studies import columns
-from simulator.studies.store import Row, key
+from simulator.studies.store import FILES, Row, key
 from simulator.studies.vary import Choice, blamed
 
 UNKNOWN = "unknown key;"
@@ -30,22 +31,52 @@ class Base:
     changes: tuple[str, ...] = ()
     """What ``--set`` changes for all points."""
     catalogs: tuple[str, ...] = ()
+    only: tuple[tuple[str, str], ...] | None = None
+    """The only names of files that are opened, each with the file that it means; any that it names where None."""
+    seen: tuple[int, ...] = ()
+    """How its files looked when it was last asked about, so that no answer from before they changed is taken."""
+    text: Source | None = None
+    """What the file held when the study began, so that all points start from the same; None: it is read for each."""
 
     @cached_property
     def content(self) -> str:
-        """The hash of all that this says, whether or not it is valid without a point's own changes."""
-        try:
-            said: Any = self.read().resolved
-        except ScenarioError:
-            said = Path(self.source).read_text(encoding="utf-8") if "\n" not in self.source else self.source
-        return key(said, self.changes, [_digest(Path(folder)) for folder in self.catalogs])
+        """The hash of all that this says, whether or not it is valid without a point's own changes.
 
-    def read(self, changes: Sequence[str] = ()) -> Scenario:
-        """Return the scenario with more changes."""
+        The files that a scenario names are not in it, since a point may name others: rows say what was opened for them.
+        """
+        folders = [catalog.digest(Path(folder)) for folder in self.catalogs]
+        return key(self.name, self._source.text, self.changes, folders)
+
+    def read(self, changes: Sequence[str] = (), files: MutableMapping[str, str] | None = None) -> Scenario:
+        """Return the scenario with more changes; `files` is told which files were opened, as in `scenario.read`."""
         try:
-            return read(self.source, overrides=(*self.changes, *changes), catalogs=self.catalogs)
+            return read(
+                self._source,
+                overrides=(*self.changes, *changes),
+                catalogs=self.catalogs,
+                only=self._only,
+                files=files,
+            )
         except ScenarioError as error:
             raise blamed(error, changes) from None
+
+    def digest(self, file: str) -> str:
+        """Return the SHA-256 of a file that the scenario names, as it was when it was first asked for here."""
+        if file not in self._digests:
+            self._digests[file] = beside.digest(file, Reading(folder=self._source.folder, only=self._only))
+        return self._digests[file]
+
+    @property
+    def _only(self) -> dict[str, Path] | None:
+        return None if self.only is None else {name: Path(file) for name, file in self.only}
+
+    @property
+    def _source(self) -> Source:
+        return self.text or load(self.source)
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -69,13 +100,14 @@ def evaluate(point: Point) -> Row:
 
     Raises ScenarioError where a key does not exist, since then no value is right.
     """
+    files: dict[str, str] = {}
     try:
-        row = told(point.base.read(point.changes), quick=point.quick)
+        row = told(point.base.read(point.changes, files), quick=point.quick)
     except ForetrainError as error:
         if UNKNOWN in str(error):
             raise
         row = columns.infeasible(short(error))
-    return {"scenario": point.base.name, **dict(point.choice), **row}
+    return {"scenario": point.base.name, **dict(point.choice), **row, FILES: files}
 
 
 def told(scenario: Scenario, *, quick: bool = False) -> Row:
@@ -94,8 +126,8 @@ def certain(scenario: Scenario) -> Scenario:
 
 def _quick(scenario: Scenario) -> Row:
     """Return the row of step and memory, and the time of a run in which nothing goes wrong."""
-    from simulator.accounts import step_result
-    from simulator.intervals import interval
+    from simulator.outcome.accounts import step_result
+    from simulator.outcome.intervals import interval
     from simulator.simulation import measured, predict, spread_out, useful_work
 
     if scenario.training.step_time is None:
@@ -120,12 +152,3 @@ def short(error: Exception) -> str:
         if found:
             return f"{marker[2:]}{rest}"
     return first
-
-
-def _digest(folder: Path) -> str:
-    """Return the hash of every file in a folder of catalog entries."""
-    whole = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        whole.update(path.relative_to(folder).as_posix().encode())
-        whole.update(path.read_bytes())
-    return whole.hexdigest()

@@ -26,11 +26,6 @@ from simulator.workload.training import Recompute
 Remedy = Callable[[Scenario], Iterator[Change]]
 Level = Literal["none", "optimizer", "gradients", "parameters"]
 
-CHUNKED_LOSS_BYTES = 1.5
-"""Bytes a token and vocabulary entry of a loss worked out in chunks: one chunk of logits and of its gradient at a time,
-0 to 1.5 where measured (Liger kernel, torchtune's chunked loss with eight chunks of about 12 bytes)."""
-CHUNKED_LOSS_TRAFFIC = 6.0
-"""Bytes it moves: a chunk of 16-bit logits is read twice and its gradient written (Liger kernel)."""
 SHARDED = {
     "optimizer": "optimizer state sharded",
     "gradients": "optimizer state and gradients sharded",
@@ -38,6 +33,9 @@ SHARDED = {
 }
 MOST_HOSTS = 64
 """Times as many hosts as there are, up to which more are tried."""
+
+MOST_STEPS = 128
+"""Numbers of layers to recompute that are tried; the deepest models that are known have 126 layers."""
 
 
 def expandable_segments(s: Scenario) -> Iterator[Change]:
@@ -53,9 +51,8 @@ def sequence(s: Scenario) -> Iterator[Change]:
 
 def loss(s: Scenario) -> Iterator[Change]:
     """Logits in chunks instead of all at once."""
-    if s.stack.loss != "chunked" and s.stack.loss_bytes > CHUNKED_LOSS_BYTES:
-        chunks = {"loss_bytes": CHUNKED_LOSS_BYTES, "loss_traffic": min(CHUNKED_LOSS_TRAFFIC, s.stack.loss_traffic)}
-        yield stack(s, "loss in chunks", loss="chunked", **chunks)
+    if s.stack.loss != "chunked":
+        yield stack(s, "loss in chunks", loss="chunked")
 
 
 def selective(s: Scenario) -> Iterator[Change]:
@@ -65,14 +62,14 @@ def selective(s: Scenario) -> Iterator[Change]:
 
 
 def recompute(s: Scenario) -> Iterator[Change]:
-    """Full recompute of one layer a stage, of two, and so on."""
+    """Full recompute of one layer a stage, of two, and so on; in at most `MOST_STEPS` steps."""
     given = s.training.recompute
     if given.kind in ("full", "sqrt") and given.layers is None:
         return
     assert s.model is not None
     layers = -(-s.model.layers // _layout(s).pipeline)
     first = (given.layers or 0) + 1 if given.kind == "full" else 1
-    for count in range(first, layers):
+    for count in range(first, layers, -(-layers // MOST_STEPS)):
         settings = (f"training.recompute={{kind: full, layers: {count}}}",)
         what = f"full recompute of {count} of {layers} layers a stage"
         yield training(s, what, settings, recompute=Recompute(kind="full", layers=count))

@@ -8,9 +8,10 @@ least a thousand tokens a rank, microbatches of up to eight sequences, every lev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import isqrt
 from typing import Any
 
 from simulator.errors import ScenarioError
@@ -29,6 +30,8 @@ SHARDS = ("none", "optimizer", "gradients", "parameters")
 RECOMPUTES = ("none", "selective", "full")
 SCHEDULES = ("1f1b", "interleaved-1f1b")
 MOST_LAYOUTS = 200_000
+MOST_WITHOUT = 2_000_000
+"""Layouts that do not divide, before the search is given up; some seconds."""
 
 
 @dataclass
@@ -50,11 +53,15 @@ class Space:
         found: list[Scenario] = []
         for mesh in self._meshes():
             found += self._finished(mesh)
-            if len(found) > MOST_LAYOUTS:
-                raise ScenarioError(
-                    f"more than {MOST_LAYOUTS:,} layouts; give some axes, such as search: {{tensor: [4, 8]}}"
-                )
+            self._count(found)
         return found
+
+    def _count(self, found: Sequence[Scenario] = ()) -> None:
+        if len(found) > MOST_LAYOUTS or self.without.total() > MOST_WITHOUT:
+            raise ScenarioError(
+                f"more than {MOST_LAYOUTS:,} layouts, or {MOST_WITHOUT:,} that do not divide; give fewer values, such "
+                f"as search: {{tensor: [4, 8]}}"
+            )
 
     def _meshes(self) -> Iterator[Scenario]:
         """Yield one layout of each mesh, schedule and microbatch that divides."""
@@ -147,6 +154,7 @@ class Space:
         why = contradiction(one)
         if why is not None:
             self.without[why] += len(self._axis("shard", SHARDS)) * len(self._axis("recompute", RECOMPUTES))
+            self._count()
         return why is None
 
 
@@ -178,7 +186,8 @@ def divisors(number: int) -> list[int]:
     >>> divisors(12)
     [1, 2, 3, 4, 6, 12]
     """
-    return [n for n in range(1, number + 1) if number % n == 0]
+    small = [n for n in range(1, isqrt(number) + 1) if number % n == 0]
+    return sorted({*small, *(number // n for n in small)})
 
 
 def described(layout: Parallelism, microbatch: int, recompute: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""The rows of a study as they are done: JSON lines that a later start reads, so that a killed study goes on.
+"""The rows of a study as they are done, kept so that a killed study goes on, and an answer only to what was asked.
 
-A row is known by the content hash of what it was computed from. A last line that was torn by a kill or a full disk
-is cut off; what comes after it is computed again, so that a study that was interrupted ends with the same bytes as
-one that was not. While a study runs its file is locked, so that a second start on the same folder says no.
+A row is known by the content hash of what was asked: the text of the scenario, its changes, the catalogs, the version.
+With it stands what every file held that was opened for it. A row whose files hold something else now is worked out
+again, and so is one for which a file could not be read.
 """
 
 from __future__ import annotations
@@ -10,23 +10,41 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from sys import intern
-from typing import Any, TextIO
+from typing import Any, Protocol
 
-from simulator.errors import ScenarioError
+from simulator.scenario.beside import UNREAD
+from simulator.studies.lines import KEY, KEY_LETTERS, Lines, line
 from simulator.version import version
 
 Row = dict[str, Any]
-KEY = "key"
+FILES = "files"
+"""Where a row that was just worked out says which files were opened for it, as `Scenario.files` does."""
+
+
+class Folder(Protocol):
+    def digest(self, file: str) -> str:
+        """Return the SHA-256 of a file that a scenario names, as it is now; ``UNREAD`` where it cannot be read."""
+
+
+class Asked(Protocol):
+    """One question of a study; it travels to other processes."""
+
+    @property
+    def key(self) -> str:
+        """The content hash of what is asked."""
+
+    @property
+    def base(self) -> Folder:
+        """Where its files are looked for."""
 
 
 def key(*content: Any) -> str:
     """Return the hash of `content`, plain data, and of the version of the program."""
-    text = json.dumps([version(), *content], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+    text = json.dumps([version(), *content], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_LETTERS]
 
 
 def plain(value: Any) -> Any:
@@ -42,95 +60,55 @@ class Store:
     """The rows in one file; without one they are kept for this start only."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self._file = _locked(path) if path else None
+        self._lines = Lines(path) if path else None
+        self._earlier: dict[str, list[tuple[dict[str, str], Row]]] = {}
+        """Rows of earlier starts by their key, each with the files that were opened for it."""
+        self._now: dict[tuple[str, Folder], Row] = {}
+        """Rows of this start, by what was asked."""
         try:
-            self.rows: dict[str, Row] = _read(path) if path else {}
-        except ScenarioError:
+            for found in self._lines.read() if self._lines else ():
+                self._earlier.setdefault(found.pop(KEY), []).append((_files(found), _row(found)))
+        except BaseException:
             self.close()
             raise
 
-    def __contains__(self, one: str) -> bool:
-        return one in self.rows
+    @property
+    def damaged(self) -> int:
+        """Lines of the file that are not as they were written."""
+        return self._lines.damaged if self._lines else 0
 
-    def __getitem__(self, one: str) -> Row:
-        return self.rows[one]
+    def __contains__(self, one: Asked) -> bool:
+        return self.get(one) is not None
 
-    def add(self, one: str, row: Row) -> Row:
-        """Keep a row; it is in the file when this returns. Return it as a later start will read it."""
-        line = json.dumps({KEY: one, **plain(row)}, ensure_ascii=False)
-        if self._file is not None:
-            try:
-                self._file.write(line + "\n")
-                self._file.flush()
-            except OSError as error:
-                raise ScenarioError(f"{self.path}: cannot be written: {error.strerror}") from None
-        self.rows[one] = _row(json.loads(line))
-        return self.rows[one]
+    def get(self, one: Asked) -> Row | None:
+        """Return the row of what is asked: of this start, or of an earlier one if its files are as they were."""
+        if (found := self._now.get((one.key, one.base))) is not None:
+            return found
+        for files, row in self._earlier.get(one.key, ()):
+            if all(one.base.digest(name) == was for name, was in files.items()):
+                return row
+        return None
+
+    def add(self, one: Asked, row: Row) -> Row:
+        """Keep a row, and return it as a later start reads it; it is in the file when this returns.
+
+        One for which a file could not be read is kept for this start only.
+        """
+        said = json.loads(json.dumps(plain(row)))
+        files = _files(said)
+        if self._lines and UNREAD not in files.values():
+            self._lines.append(line(one.key, {**said, FILES: files} if files else said))
+        return self._now.setdefault((one.key, one.base), _row(said))
 
     def close(self) -> None:
-        """Close the file; what could not be written was said when it was added, and is not tried again."""
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
+        if self._lines:
+            self._lines.close()
 
 
-def _locked(path: Path) -> TextIO:
-    """Return a file to append to, for this process alone; where files cannot be locked, just the file."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a", encoding="utf-8")
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise ScenarioError(
-            f"{path}: another study is writing here; wait until it is done, or choose another folder for --out"
-        ) from None
-    except (ImportError, OSError):
-        pass
-    return file
+def _files(row: Row) -> dict[str, str]:
+    """Take the files off a row."""
+    return {intern(name): intern(was) for name, was in row.pop(FILES, {}).items()}
 
 
-def _row(found: Row) -> Row:
-    return {intern(name): value for name, value in found.items() if name != KEY}
-
-
-def _read(path: Path) -> dict[str, Row]:
-    """Return the rows of a file by key, after cutting off what follows the last whole line."""
-    rows: dict[str, Row] = {}
-    whole, torn = 0, b""
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                found = _parsed(line)
-                if found is None:
-                    torn = line
-                    break
-                rows[found[KEY]] = _row(found)
-                whole += len(line)
-        size = path.stat().st_size
-        if whole + len(torn) < size:
-            raise ScenarioError(
-                f"{path}: line {len(rows) + 1} is not a row of a study; choose another folder for --out"
-            )
-        if whole < size:
-            with path.open("rb+") as file:
-                file.truncate(whole)
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
-    return rows
-
-
-def _parsed(line: bytes) -> Row | None:
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get(KEY), str) else None
+def _row(row: Row) -> Row:
+    return {intern(name): value for name, value in row.items()}

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from simulator.errors import ScenarioError
-from simulator.readable import NO_PROGRESS
+from simulator.io.readable import NO_PROGRESS
 from simulator.scenario import Scenario
 from simulator.studies import columns
 from simulator.studies.point import UNKNOWN, Base

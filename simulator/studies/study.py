@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from simulator.studies.executors import Here, in_order
-from simulator.studies.store import Row, Store
+from simulator.studies.store import Asked, Row, Store
 
-
-class Point(Protocol):
-    """What a worker needs to know to work out one row; it travels to other processes."""
-
-    @property
-    def key(self) -> str:
-        """The content hash of all that the row depends on."""
-
-
-P = TypeVar("P", bound=Point)
+P = TypeVar("P", bound=Asked)
 
 
 def rows(
@@ -34,12 +25,10 @@ def rows(
 
     Without an executor they are worked out here.
     """
-    missing = {point.key: point for point in points if point.key not in store}
+    missing = {(point.key, point.base): point for point in points if point not in store}
     results = in_order(evaluate, missing.values(), executor or Here(), workers)
     for point in points:
-        computed = point.key not in store
-        if computed:
-            # Points come in the order of `missing`, so the next result is that of the first point without a row.
-            store.add(point.key, next(results))
-        done(computed)
-        yield store[point.key]
+        row = store.get(point)
+        done(row is None)
+        # Points come in the order of `missing`, so the next result is that of the first point without a row.
+        yield store.add(point, next(results)) if row is None else row

@@ -36,10 +36,9 @@ def together(scenario: Scenario) -> list[Change]:
 
 def _state(scenario: Scenario) -> Bytes:
     """Return the state of a GPU if all of it were shared out evenly, which is the least there can be."""
-    assert scenario.model is not None
-    width = states.widths(scenario.model, scenario.stack, scenario.training)
+    width = states.widths(scenario.rank)
     each = width.weights + width.gradients + width.optimizer
-    return total_parameters(scenario.model) * each / scenario.gpus
+    return total_parameters(scenario.rank.model) * each / scenario.gpus
 
 
 def _enough(start: Change) -> Iterator[Change]:

@@ -15,7 +15,7 @@ from simulator.errors import ForetrainError
 from simulator.scenario import Scenario
 from simulator.studies import columns
 from simulator.studies.point import Base, short, told
-from simulator.studies.store import Row, key
+from simulator.studies.store import FILES, Row, key
 from simulator.units import Number
 
 
@@ -95,15 +95,16 @@ def bends(base: Base, *, quick: bool = False) -> list[Bend]:
 
 def evaluate(bend: Bend) -> Row:
     """Return the row of a scenario with one input bent."""
+    files: dict[str, str] = {}
     try:
-        scenario = bend.base.read()
+        scenario = bend.base.read(files=files)
         changed = INPUTS[bend.name].change(scenario, bend.times) if bend.name else scenario
         row = told(changed, quick=bend.quick)
     except ForetrainError as error:
         if not bend.name:
             raise
         row = columns.infeasible(short(error))
-    return {"scenario": bend.base.name, "input": bend.name, "times": bend.times, **row}
+    return {"scenario": bend.base.name, "input": bend.name, "times": bend.times, **row, FILES: files}
 
 
 class Swing(NamedTuple):

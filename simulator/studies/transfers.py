@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulator.engine.assembly import assembly
-from simulator.engine.collisions import collisions
-from simulator.engine.hiding import hiding
-from simulator.results import Result, TransferResult
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.prices.collisions import collisions
+from simulator.engine.prices.hiding import hiding
+from simulator.outcome.results import Result, TransferResult
 from simulator.scenario.scenario import Scenario
 
 

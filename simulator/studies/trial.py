@@ -7,19 +7,20 @@ from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
-from simulator.accounts import step_result
-from simulator.campaign import run_input, run_result
-from simulator.cost import cost
-from simulator.engine import run, step
-from simulator.engine.assembly import assembly
-from simulator.engine.outcome import Outcome
+from simulator.engine import run
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.run import Outcome
+from simulator.engine.step import simulated
 from simulator.errors import ForetrainError
-from simulator.intervals import interval
-from simulator.results import CostResult, RunResult, StepResult
+from simulator.outcome.accounts import step_result
+from simulator.outcome.campaign import run_input, run_result
+from simulator.outcome.cost import cost
+from simulator.outcome.intervals import interval
+from simulator.outcome.results import CostResult, RunResult, StepResult
 from simulator.scenario import Scenario
 from simulator.simulation import energy, measured, spread_out, step_factor, useful_work
 from simulator.studies.point import UNKNOWN, Base, short
-from simulator.studies.store import Row, key
+from simulator.studies.store import FILES, Row, key
 from simulator.studies.vary import Choice
 from simulator.units import Count, Number, Seconds
 
@@ -46,7 +47,8 @@ class Batch:
 
     @cached_property
     def key(self) -> str:
-        return key("stress", self.base.content, self.choice, self.first, self.runs)
+        step = self.work.step.time_s, self.work.useful
+        return key("stress", self.base.content, self.choice, self.first, self.runs, step)
 
 
 @dataclass
@@ -115,7 +117,7 @@ class Trial:
 def work(scenario: Scenario) -> Work:
     """Return the step, simulated, and the useful work of the run."""
     built = assembly(scenario) if scenario.training.step_time is None else None
-    played = step.simulate(built.step()) if built else None
+    played = simulated.simulate(built.step()) if built else None
     seconds, parts = spread_out(scenario, played.timing if played else measured(scenario))
     told = step_result(scenario, seconds, parts, interval(scenario), built, played)
     return Work(told, useful_work(scenario, seconds))
@@ -127,14 +129,15 @@ def changes(choice: Choice) -> tuple[str, ...]:
 
 def evaluate(batch: Batch) -> Row:
     """Return the outcomes of a batch, or why there are none."""
+    files: dict[str, str] = {}
     try:
-        scenario = batch.base.read(changes(batch.choice))
+        scenario = batch.base.read(changes(batch.choice), files)
         found = run.simulate(_input(scenario, batch.work), scenario.seed, batch.runs, first=batch.first)
     except ForetrainError as error:
         if UNKNOWN in str(error):
             raise
-        return {"reason": short(error), "outcomes": []}
-    return {"reason": None, "outcomes": [_plain(outcome) for outcome in found]}
+        return {"reason": short(error), "outcomes": [], FILES: files}
+    return {"reason": None, "outcomes": [_plain(outcome) for outcome in found], FILES: files}
 
 
 def _input(scenario: Scenario, work: Work) -> run.RunInput:

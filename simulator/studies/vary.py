@@ -6,7 +6,6 @@ Values are YAML, so that units, mappings and lists may stand in the list; each i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -19,6 +18,7 @@ from simulator.errors import ScenarioError
 from simulator.scenario import yaml_text
 from simulator.scenario.document import plain
 from simulator.scenario.mistakes import Mistakes
+from simulator.units import whole
 
 MOST_POINTS = 1_000_000
 _UNITS = ("s", "B/s", "B", "$")
@@ -124,8 +124,8 @@ def blamed(error: ScenarioError, changes: Sequence[str]) -> ScenarioError:
 def flow(value: Any) -> str:
     """Return plain data as YAML on one line.
 
-    >>> flow({"kind": "fixed", "interval": "10min"}), flow(["1", "7"]), flow(None)
-    ('{kind: fixed, interval: 10min}', '[1, 7]', 'null')
+    >>> flow({"kind": "fixed", "interval": "10min"}), flow(["1", "7"]), flow(None), flow("[😀]")
+    ('{kind: fixed, interval: 10min}', '[1, 7]', 'null', '"[😀]"')
     """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
@@ -134,11 +134,11 @@ def flow(value: Any) -> str:
     if value is None:
         return "null"
     text = str(value)
+    quoted = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
     try:
-        alone = text if yaml.load(f"[{text}]", yaml.BaseLoader) == [text] and text else json.dumps(text)
-    except yaml.YAMLError:
-        alone = json.dumps(text)
-    return alone
+        return text if yaml.load(f"[{text}]", yaml.BaseLoader) == [text] and text else quoted
+    except (yaml.YAMLError, RecursionError):
+        return quoted
 
 
 def _steps(key: str, from_: str, to_: str, steps_: str = "5") -> tuple[str, ...]:
@@ -147,9 +147,11 @@ def _steps(key: str, from_: str, to_: str, steps_: str = "5") -> tuple[str, ...]
     numbers, parts = ends.numbers, [_NUMBER.fullmatch(value) for value in ends.values]
     if numbers is None or len({(part["before"], part["after"].strip()) for part in parts if part}) != 1:
         raise ScenarioError(f"--vary {key}: `from: {from_}` and `to: {to_}` are not two numbers with the same unit")
-    if not (str(steps_).isdigit() and 2 <= int(steps_) <= MOST_POINTS):
-        raise ScenarioError(f"--vary {key}: `steps: {steps_}` is not a whole number of at least 2")
-    first, last, count = *numbers, int(steps_)
+    count = whole(str(steps_))
+    if count is None or not 2 <= count <= MOST_POINTS:
+        said = f"`steps: {str(steps_)[:40]}`"
+        raise ScenarioError(f"--vary {key}: {said} is not a whole number from 2 to {MOST_POINTS:,}")
+    first, last = numbers
     part = parts[0]
     assert part is not None
     texts = (f"{first + (last - first) * step / (count - 1):.10g}" for step in range(count))

@@ -8,8 +8,8 @@ from typing import Any
 from simulator.validation import phrases, rules
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.layouts import Degrees
+from simulator.validation.row import Row
 from simulator.validation.stacks import NEWEST
-from simulator.validation.suites.base import Row
 
 PRECISIONS = ("nvfp4", "mxfp8", "fp8", "bf16", "fp16", "tf32", "fp32")
 SCALINGS = (
@@ -48,7 +48,11 @@ def training(row: Row, batch: int, micro: int, layers_a_stage: int) -> dict[str,
 
 
 def _global_batch(row: Row) -> int | None:
-    """Return the batch as stated, or as tokens a second and step time give it."""
+    """Return the batch as stated, or as tokens a second and step time give it.
+
+    The two are readings of one step, and their product is its tokens, a setting: how long the step took cancels out of
+    it. No other column of what was measured is read here.
+    """
     if batch := row.whole("global_batch"):
         return batch
     rate, time, gpus, sequence = (row.real(name) for name in ("tokens_per_s_per_gpu", "step_time_s", "gpus", "seq"))

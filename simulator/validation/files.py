@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from simulator.errors import ScenarioError
+from simulator.io import files
 from simulator.kinds import kinds
 from simulator.validation.lines import Line
-from simulator.validation.suites.base import Predictor, Row, Suite
+from simulator.validation.predict import Predictor
+from simulator.validation.row import Row
+from simulator.validation.suites.base import Suite
 
 LARGEST_FILE = 200_000_000
 MOST_MISTAKES = 20
@@ -44,16 +47,16 @@ def suites() -> dict[str, Suite]:
 def read(path: Path) -> Table:
     """Return the table in `path`; raise ScenarioError with all mistakes, each with its line and column."""
     mistakes: list[str] = []
-    with _open(path) as file:
-        try:
-            lines = csv.reader(file, strict=True)
-            header = next(lines, [])
-            suite = suite_of(header, path)
-            rows = tuple(_rows(path, header, lines, suite, mistakes))
-        except csv.Error as error:
-            raise ScenarioError(f"{path}:{lines.line_num}: not a CSV table: {error}") from None
-        except UnicodeDecodeError:
-            raise ScenarioError(f"{path}: not a text file in UTF-8") from None
+    content = io.BytesIO(files.read(path, largest=LARGEST_FILE, pipe=True))
+    lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", newline=""), strict=True)
+    try:
+        header = next(lines, [])
+        suite = suite_of(header, path)
+        rows = tuple(_rows(path, header, lines, suite, mistakes))
+    except csv.Error as error:
+        raise ScenarioError(f"{path}:{lines.line_num}: not a CSV table: {error}") from None
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{path}: not a text file in UTF-8") from None
     if mistakes:
         more = [f"{path}: {len(mistakes) - MOST_MISTAKES} more mistakes"] if len(mistakes) > MOST_MISTAKES else []
         raise ScenarioError("\n".join(mistakes[:MOST_MISTAKES] + more))
@@ -103,17 +106,6 @@ def _meant(asked: Sequence[str], known: Sequence[str]) -> str:
         return f"did you mean {' or '.join(dict.fromkeys(near))}?"
     more = f" and {len(known) - MOST_NAMES} more, which --json lists" if len(known) > MOST_NAMES else ""
     return f"there are {', '.join(known[:MOST_NAMES])}{more}"
-
-
-def _open(path: Path) -> TextIO:
-    try:
-        if path.is_dir():
-            raise ScenarioError(f"{path}: is a folder; expected a CSV file")
-        if path.stat().st_size > LARGEST_FILE:
-            raise ScenarioError(f"{path}: larger than {LARGEST_FILE} bytes")
-        return path.open(newline="", encoding="utf-8-sig")
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _rows(

@@ -7,8 +7,8 @@ from typing import Any
 
 from simulator.validation import phrases, rules
 from simulator.validation.expression import InexpressibleError
+from simulator.validation.row import Row
 from simulator.validation.stacks import Choice, fact
-from simulator.validation.suites.base import Row
 
 SHARD = {
     "0": "none",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
-from io import StringIO
 from typing import Any, NamedTuple
+
+from simulator.convert import plain_csv
 
 COLUMNS = (
     "suite",
@@ -71,14 +71,10 @@ class Line:
 
 def csv_text(lines: Iterable[Line]) -> str:
     """Return the lines as CSV, one a row, six significant digits."""
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in line.as_dict().items()} for line in lines)
-    return text.getvalue()
+    return plain_csv.written(
+        COLUMNS, ({name: _rounded(value) for name, value in line.as_dict().items()} for line in lines)
+    )
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _rounded(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -10,7 +10,8 @@ from simulator.units import Seconds
 from simulator.validation import predict
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.files import Table
-from simulator.validation.suites.base import Predictor, Row
+from simulator.validation.predict import Predictor
+from simulator.validation.row import Row
 
 if TYPE_CHECKING:
     from simulator.scenario import Scenario

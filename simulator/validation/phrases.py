@@ -1,6 +1,8 @@
 """What the free text of a row states beyond its columns: fixed phrases and the scenario keys they mean.
 
-Phrases are names of features as frameworks print them; a text without one leaves the stack's default alone.
+Phrases are names of features as frameworks print them; a text without one leaves the stack's default alone. A phrase
+names what was switched on before the run, never what happened in it: a text that says how a run ended ("out of memory
+from fragmentation") must not change its scenario, or the answer would be part of the question.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ class Phrase(NamedTuple):
 
 
 PHRASES = (
-    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked", "loss_bytes": 1, "loss_traffic": 6}),
+    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked"}),
     Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),
     Phrase(r"\basync-TP\b", "stack", {"async_tensor": "ring"}),
     Phrase(r"\b(DeepEP|HybridEP)\b", "stack", {"moe_dispatcher": "fused"}),
@@ -40,7 +42,6 @@ PHRASES = (
             "async_tensor": "none",
         },
     ),
-    Phrase(r"fragmentation", "stack", {"expandable_segments": False}),
     Phrase(r"expandable_segments", "stack", {"expandable_segments": True}),
     Phrase(
         r"no fp32 master|params, grads and Adam states bf16",
@@ -64,10 +65,10 @@ KERNELS = (
     Phrase(r"\bRMS kernel\b", "stack", {"norm": "fused"}),
 )
 
-LATENT = re.compile(r"MLA q_lora/kv_lora/nope/rope/v\s*=\s*(\d+)/(\d+)/(\d+)/(\d+)/(\d+)")
-WINDOW = re.compile(r"(alternating )?sliding window (\d+)")
-SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover (\d+) GPUs")
-PIPELINE_MICROBATCHES = re.compile(r"\b(\d+) micro-?batches\b")
+LATENT = re.compile(r"MLA q_lora/kv_lora/nope/rope/v\s*=\s*" + "/".join(5 * [r"([0-9]{1,9})"]))
+WINDOW = re.compile(r"(alternating )?sliding window ([0-9]{1,9})")
+SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover ([0-9]{1,9}) GPUs")
+PIPELINE_MICROBATCHES = re.compile(r"\b([0-9]{1,9}) micro-?batches\b")
 OTHER_LAYERS = re.compile(r"every[- ]other[- ]layer")
 
 

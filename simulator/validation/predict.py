@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 from simulator.errors import ForetrainError
-from simulator.intervals import comparable
+from simulator.outcome.intervals import comparable
+from simulator.scenario import Scenario
 from simulator.units import Bytes, Seconds
 from simulator.validation import baseline, rules
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.lines import Line
+from simulator.validation.row import Row
 from simulator.validation.rows import expression
-from simulator.validation.suites.base import Predictor, Row
-
-if TYPE_CHECKING:
-    from simulator.scenario import Scenario
-    from simulator.workload.memory import MemoryEstimate
+from simulator.workload.memory import MemoryEstimate
 
 SUITE, STEP_TIME, MEMORY, OOM = "runs", "step_time_s", "mem_gb", "oom"
 UNITS = {"GB": 1e9, "GiB": 2.0**30}
@@ -37,6 +35,9 @@ class Prediction(Protocol):
     def time_high_s(self) -> Seconds: ...
     @property
     def memory(self) -> MemoryEstimate: ...
+
+
+Predictor = Callable[[Scenario], Prediction]
 
 
 def lines(row: Row, predictor: Predictor) -> Iterator[Line]:

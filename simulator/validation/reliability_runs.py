@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
-from simulator.engine.outcome import Outcome
-from simulator.engine.run import RunInput, simulate
+from simulator.engine.run import Outcome, RunInput, simulate
 from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.fixed import FixedInterval
 from simulator.reliability.checkpointing.tier import Tier

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from simulator import catalog
 from simulator.validation.expression import InexpressibleError
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 
 REFERENCE = "NVIDIA"
 NETWORKS = (r"omni-?path", r"\befa", r"\broce", r"infiniband|\bib\b")
@@ -92,18 +92,11 @@ def _host(gpu: str, size: int, host: Host | None, row: Row) -> dict[str, Any]:
     nics, rate = row.whole("nics"), _rate(row)
     cards = {"nics": nics, "nic_bandwidth": rate} if nics and rate else {}
     if host is None:
-        bandwidth = _scale_up(gpu)
-        scale_up = {"scale_up": {"domain": size, "bandwidth": bandwidth}} if bandwidth else {}
-        return {"gpu": gpu, "gpus": size, **scale_up, **cards}
+        return {"gpu": gpu, "gpus": size, "scale_up": {"domain": size}, **cards}
     changed: dict[str, Any] = {} if size == host.gpus else {"gpus": size}
     if cards and (host.nics, host.nic_bandwidth) != (nics, rate):
         changed |= cards
     return {"base": host.name, **changed}
-
-
-@cache
-def _scale_up(gpu: str) -> str | None:
-    return catalog.entry("gpu", gpu).get("scale_up")
 
 
 def _rate(row: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.validation import batches, layouts, phrases, rigs, shapes, stacks
 from simulator.validation.expression import Expression
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 
 
 def expression(row: Row) -> Expression:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from simulator import catalog
 from simulator.validation import phrases, rules
 from simulator.validation.expression import InexpressibleError
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 
 PUBLISHED_POSITIONS = 2048
 """Rows of a table of learned positions where an entry does not say."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from simulator import catalog
 from simulator.validation import phrases, rules
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 
 GENERIC = "generic"
 NEWEST = 2100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.io.printable import Json
+from simulator.io.printable import json_text as to_json
 from simulator.validation import baseline, scores
 from simulator.validation.goals import GOALS, Goal, goals
 from simulator.validation.lines import Line
@@ -88,9 +89,9 @@ def summary(lines: Sequence[Line], factor: float = 1.0) -> Summary:
     )
 
 
-def json_text(figures: Summary, lines: Sequence[Line]) -> str:
+def json_text(figures: Summary, lines: Sequence[Line]) -> Json:
     """Return the figures and every line as JSON."""
-    return json.dumps(figures.as_dict() | {"lines": [line.as_dict() for line in lines]}, indent=2, allow_nan=False)
+    return to_json(figures.as_dict() | {"lines": [line.as_dict() for line in lines]})
 
 
 def _quantity(suite: str, name: str, lines: Sequence[Line], mfu: Mapping[str, float]) -> Quantity:

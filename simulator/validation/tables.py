@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simulator.io.printable import Page
+from simulator.io.terminal import page, words
 from simulator.validation.scores import Errors, Fit
 from simulator.validation.spread import Spread
 from simulator.validation.summary import SMALLEST_CELL, SMALLEST_FAMILY, SMALLEST_GROUP, Quantity, Summary
@@ -14,7 +16,6 @@ from simulator.validation.summary import SMALLEST_CELL, SMALLEST_FAMILY, SMALLES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-WIDTH = 80
 MOST_REASONS = 15
 NAMES = {
     "step_time_s": "step time",
@@ -27,15 +28,9 @@ NAMES = {
 }
 
 
-def write(summary: Summary) -> str:
+def write(summary: Summary) -> Page:
     """Return all tables of `summary`."""
-    from rich.console import Console
-
-    console = Console(width=WIDTH, no_color=True, color_system=None, force_terminal=False)
-    with console.capture() as captured:
-        for block in _blocks(summary):
-            console.print(block, highlight=False, emoji=False, markup=False)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n") + "\n"
+    return Page(page(_blocks(summary)).lstrip("\n"))
 
 
 def _blocks(summary: Summary) -> Iterator[RenderableType]:
@@ -161,12 +156,11 @@ def _signed(share: float) -> str:
 
 def _grid(widths: Sequence[int], sides: str, rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> RenderableType:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=bool(head))
     for index, (width, side) in enumerate(zip(widths, sides, strict=True)):
         table.add_column(
-            Text(head[index]) if head else "",
+            words(head[index]) if head else "",
             justify="right" if side == "r" else "left",
             width=width or None,
             ratio=None if width else 1,
@@ -174,5 +168,5 @@ def _grid(widths: Sequence[int], sides: str, rows: Sequence[Sequence[str]], head
             vertical="bottom" if head else "top",
         )
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(words, row))
     return table

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from functools import partial
-from multiprocessing import get_context
 from typing import TypeVar
 
 from simulator.errors import ScenarioError
+from simulator.studies.executors import opened
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,19 +16,14 @@ CHUNK = 50
 """Items a worker takes at a time."""
 
 
-def processors() -> int:
-    """Return the processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def spread(function: Callable[[T], Iterable[R]], items: Sequence[T], workers: int) -> tuple[R, ...]:
     """Return what `function` yields for each item, one after the other, worked out in `workers` processes."""
     if workers <= 1 or len(items) <= CHUNK:
         return tuple(result for item in items for result in function(item))
     chunks = [items[first : first + CHUNK] for first in range(0, len(items), CHUNK)]
-    with ProcessPoolExecutor(min(workers, len(chunks)), mp_context=get_context("spawn")) as pool:
+    with opened(min(workers, len(chunks))) as (executor, _):
         try:
-            return tuple(result for results in pool.map(partial(_all, function), chunks) for result in results)
+            return tuple(result for results in executor.map(partial(_all, function), chunks) for result in results)
         except BrokenExecutor:
             raise ScenarioError("a process that predicted rows ended early, killed or out of memory") from None
 

@@ -13,6 +13,7 @@ What chance adds to routing of a given mean, about one standard deviation of a b
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 
 from simulator.units import Number, Share
@@ -20,6 +21,17 @@ from simulator.workload.model import Experts
 
 FEW: Share = 0.01
 """A share of dropped visits below which a run is as good as one that drops nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moe:
+    imbalance: Number = 1.0
+    """Tokens of the busiest expert rank over the mean; published speeds are measured with balanced routing."""
+    capacity: Number | None = None
+    """Most tokens of an expert over the mean: experts are padded to it and drop the rest; none where left out."""
+
+
+EVEN = Moe()
 
 
 def rows(experts: Experts, tokens: Number, capacity: Number | None) -> Number:
@@ -40,4 +52,5 @@ def dropped(imbalance: Number, capacity: Number | None) -> Share:
     if imbalance == 1:
         return 1 - capacity
     full = (capacity / imbalance) ** (1 / (imbalance - 1))
-    return max(0.0, 1 - full**imbalance - capacity * (1 - full))
+    share: Share = max(0.0, 1 - full**imbalance - capacity * (1 - full))
+    return share

@@ -18,10 +18,11 @@ from typing import Literal
 
 from simulator.sums import added
 from simulator.units import Flops
+from simulator.workload.blocks.base import Convention
+from simulator.workload.layers import layers_of
 from simulator.workload.model import Model
 from simulator.workload.parameters import active_mtp_parameters, active_parameters, embedding_parameters
 
-Convention = Literal["6n", "causal", "full"]
 CONVENTIONS: tuple[Convention, ...] = ("6n", "causal", "full")
 
 
@@ -46,22 +47,8 @@ def multiplied_parameters(model: Model) -> int:
 
 
 def attention_flops_per_token(model: Model, sequence: int, convention: Convention = "causal") -> Flops:
-    """Return the part that grows with the sequence: scores and their product with values, forward and backward."""
-    width = model.heads * (model.query_size + model.value_size) / 2
-    keys = added(keys_per_query(sequence, model.window(layer), convention) for layer in range(model.layers + model.mtp))
-    return 12.0 * keys * width
-
-
-def keys_per_query(sequence: int, window: int | None, convention: Convention) -> float:
-    """Return the keys that a query is counted with, averaged over the sequence.
-
-    >>> keys_per_query(4096, None, "causal"), keys_per_query(4096, 1024, "causal"), keys_per_query(4096, None, "full")
-    (2048.0, 896.0, 4096.0)
-    """
-    if convention == "6n":
-        return 0.0
-    reach = min(sequence, window or sequence)
-    return float(reach) if convention == "full" else reach * (1 - reach / (2 * sequence))
+    """Return the part that blocks add to that of their parameters, such as scores and their product with values."""
+    return added(block.flops(model, sequence, convention) for blocks in layers_of(model) for block in blocks)
 
 
 def recomputed_flops_per_token(

@@ -58,7 +58,8 @@ class Parallelism:
     split: tuple[Count, ...] | None = None
     """Layers of each chunk in the order of the model; the stack's rule where left out."""
     order: str = "tp-cp-ep-dp-pp"
-    """Axes from the innermost out: `tp-cp-ep-dp-pp`, or `tp-cp-ep-pp-dp` with replicas outermost."""
+    """Axes from the innermost out: `tp-cp-ep-dp-pp` (Megatron's default), or `tp-cp-ep-pp-dp` with replicas outermost
+    (Llama 3, whose pipelines lie inside a pod and whose replicas across pods: arXiv 2407.21783, section 3.3.2)."""
 
 
 class Axis(NamedTuple):
@@ -68,21 +69,21 @@ class Axis(NamedTuple):
     stride: int
 
 
-ORDERS = ("tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp")
-"""Innermost axis first: Megatron's default, and Llama 3's, whose pipelines lie inside a pod and whose replicas across
-pods (arXiv 2407.21783, section 3.3.2)."""
-
-
 def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
-    """Return every axis of the mesh; `shard`, `replicate` and `expert_data` are parts of context x data.
+    """Return every axis of the mesh; `shard` and `replicate` make up context x data.
 
-    Where stages lie between context and data, the ranks of both together are counted as evenly spaced.
+    `expert_data` and `expert_replicate` are the same for ranks that hold the same experts: replicas of HSDP each share
+    out their own copy of them. Where stages lie between context and data, the ranks of both together are counted as
+    evenly spaced.
     """
     tensor, context, stages = parallelism.tensor, parallelism.context.size, parallelism.pipeline
     expert, expert_tensor = parallelism.expert, parallelism.expert_tensor
-    inner = stages if parallelism.order == "tp-cp-ep-pp-dp" else 1
-    sharded = context * data // parallelism.shard.replicas
-    together = tensor if inner == 1 or data == 1 else tensor * inner
+    inner = stages if parallelism.order == "tp-cp-ep-pp-dp" and data > 1 else 1
+    copies = parallelism.shard.replicas
+    sharded = context * data // copies
+    together, beside = tensor * inner, expert * expert_tensor * inner
+    same_experts = tensor * context * data // (expert * expert_tensor)
+    sharing_experts = max(same_experts // copies, 1)
     return {
         "tensor": Axis(tensor, 1),
         "context": Axis(context, tensor),
@@ -90,9 +91,10 @@ def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
         "pipeline": Axis(stages, tensor * context * (1 if inner > 1 else data)),
         "expert_tensor": Axis(expert_tensor, 1),
         "expert": Axis(expert, expert_tensor),
-        "expert_data": Axis(tensor * context * data // (expert * expert_tensor), expert * expert_tensor * inner),
+        "expert_data": Axis(sharing_experts, beside),
+        "expert_replicate": Axis(same_experts // sharing_experts, beside * sharing_experts),
         "shard": Axis(sharded, together),
-        "replicate": Axis(parallelism.shard.replicas, together * sharded),
+        "replicate": Axis(copies, together * sharded),
     }
 
 

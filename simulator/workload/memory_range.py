@@ -10,13 +10,14 @@ from typing import Any
 from simulator.sums import added
 from simulator.units import Bytes, Share
 from simulator.workload.holdings import Holding
+from simulator.workload.rank import Rank
+from simulator.workload.replica import Content, Replica
 from simulator.workload.stage_peak import peak
-from simulator.workload.stages import Case, Content
 
 
-def otherwise(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[dict[str, float], ...]:
+def otherwise(replica: Replica, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> list[dict[str, float]]:
     """Return the parts of a stage at its peak with each switch that is not known set the other way, one at a time."""
-    return tuple(peak(other, held, moments) for other in _alternatives(case))
+    return [peak(other, held, moments) for other in _alternatives(replica)]
 
 
 def between(nbytes: Bytes, others: Sequence[Bytes], spread: Share) -> tuple[Bytes, Bytes]:
@@ -33,20 +34,19 @@ def between(nbytes: Bytes, others: Sequence[Bytes], spread: Share) -> tuple[Byte
     return max(nbytes - down, 0.0) * (1 - spread), (nbytes + up) * (1 + spread)
 
 
-def _alternatives(case: Case) -> list[Case]:
-    """Return the case with each unknown switch set the other way."""
-    stack, training = case.stack, case.training
-    cases: list[Case] = []
+def _alternatives(replica: Replica) -> list[Replica]:
+    """Return the replica with each unknown switch set the other way."""
+    rank, stack = replica.rank, replica.rank.stack
+    ranks: list[Rank] = []
     for switch in stack.unsure:
         if switch == "gradients":
-            gradients: Any = "bf16" if training.states.gradients == "fp32" else "fp32"
-            states = replace(training.states, gradients=gradients)
-            cases.append(replace(case, training=replace(training, states=states)))
+            gradients: Any = "bf16" if rank.states.gradients == "fp32" else "fp32"
+            ranks.append(replace(rank, states=replace(rank.states, gradients=gradients)))
         elif switch == "loss":
-            cases += [replace(case, stack=replace(stack, loss_bytes=nbytes)) for nbytes in (4.0, 16.1)]
+            ranks += [replace(rank, stack=replace(stack, loss_bytes=nbytes)) for nbytes in (4.0, 16.1)]
         elif switch == "saved_gathers":
-            cases.append(replace(case, stack=replace(stack, saved_gathers=not stack.saved_gathers)))
+            ranks.append(replace(rank, stack=replace(stack, saved_gathers=not stack.saved_gathers)))
         else:
             other: dict[str, Any] = {switch: "eager" if getattr(stack, switch) == "fused" else "fused"}
-            cases.append(replace(case, stack=replace(stack, **other)))
-    return cases
+            ranks.append(replace(rank, stack=replace(stack, **other)))
+    return [replace(replica, rank=rank) for rank in ranks]

@@ -6,16 +6,15 @@ peak of the stage either way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from simulator.sums import added
 from simulator.units import Bytes
 from simulator.workload.holdings import played
-from simulator.workload.layout import Chunk
+from simulator.workload.replica import Replica
 from simulator.workload.schedules import Task
 from simulator.workload.stage_peak import during, sizes, still, waiting
-from simulator.workload.stages import Case, by_stage
 
 
 class Allocation(NamedTuple):
@@ -26,14 +25,14 @@ class Allocation(NamedTuple):
     after: Bytes
 
 
-def allocations(
-    case: Case, chunks: Sequence[Chunk], stage: int, tasks: Iterable[Task] | None = None
-) -> tuple[Allocation, ...]:
-    """Return the allocated bytes of `stage` task by task, in the order of its schedule unless `tasks` are given."""
-    schedule, pipeline = case.parallelism.schedule, case.parallelism.pipeline
-    held = by_stage(case, chunks)[stage]
-    size, base = sizes(case, held), added(still(case, held).values()) - case.stack.process_overhead
-    order = schedule.tasks(stage, pipeline, case.microbatches) if tasks is None else tasks
+def allocations(replica: Replica, stage: int, tasks: Iterable[Task] | None = None) -> tuple[Allocation, ...]:
+    """Return the allocated bytes of `stage`, task by task.
+
+    Tasks are in the order of its schedule unless they are given.
+    """
+    schedule, rank, held = replica.schedule, replica.rank, replica.stages[stage]
+    size, base = sizes(replica, held), added(still(replica, held).values()) - rank.stack.process_overhead
+    order = schedule.tasks(stage, rank.pipeline, replica.microbatches) if tasks is None else tasks
     result = []
     for task, moment in played(order, schedule.chunks_per_stage):
         moving = waiting(size, moment) + added(n * kept for n, kept in zip(moment.counts, size.kept, strict=True))

@@ -7,51 +7,13 @@ published about a model (tokens, licence, year) stays in its catalog entry.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
+from simulator.kinds import kinds
 from simulator.units import Count, Share
+from simulator.workload.blocks.mixer import Mixer
 
 Activation = Literal["gelu", "silu", "relu", "squared-relu"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Full:
-    """Every token attends to all tokens before it."""
-
-    kind: ClassVar[str] = "full"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Window:
-    """A token attends to the last `window` tokens, itself included (Mistral 7B, arXiv 2310.06825)."""
-
-    kind: ClassVar[str] = "window"
-
-    window: Count
-    """Tokens that a query sees at most, itself included."""
-    full_every: Count = 0
-    """One layer in this many attends to everything all the same (2 in gpt-oss); 0 where none does."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Latent:
-    """Multi-head latent attention: queries, keys and values from low-rank latents (DeepSeek-V2, arXiv 2405.04434)."""
-
-    kind: ClassVar[str] = "mla"
-
-    q_rank: Count = 0
-    """Rank of the query latent; 0 projects queries directly (DeepSeek-V2-Lite)."""
-    kv_rank: Count
-    """Rank of the latent that keys and values are made from."""
-    rope_size: Count
-    """Part of a query or key head that carries the position; the key's is shared by all heads."""
-    nope_size: Count
-    """Part of a query or key head without position."""
-    value_size: Count
-    """Width of one value head."""
-
-
-Attention = Full | Window | Latent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +34,16 @@ class Experts:
     """After those, the last layer of each `every` has experts (2: every other layer)."""
     router_bias: bool = False
     """The router holds one learned or balanced bias an expert (DeepSeek-V3)."""
+
+    def in_layer(self, layer: int) -> bool:
+        """Return whether a layer, counted from 0, has experts."""
+        return layer >= self.dense_layers and (layer - self.dense_layers) % self.every == self.every - 1
+
+
+def _full() -> Mixer:
+    """Return full attention, which is found among the mixers as any other."""
+    full: Mixer = kinds("simulator.workload.blocks", Mixer)["full"]()
+    return full
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +94,7 @@ class Model:
     """Rows of the table of learned positions; without meaning for the other kinds."""
     dropout: Share = 0.0
     """Share of values dropped in training, after the attention scores and in both residuals."""
-    attention: Attention = field(default_factory=Full)
+    attention: Mixer = field(default_factory=_full)
     """`full`, `{window: n}`, or `{kind: mla, ...}`."""
     experts: Experts | None = None
     """Mixture-of-experts layers; none where left out."""
@@ -136,32 +108,3 @@ class Model:
             ("ffn", self.ffn or 4 * self.hidden),
         ):
             object.__setattr__(self, name, value)
-
-    @property
-    def query_size(self) -> int:
-        """Width of one query or key head."""
-        if isinstance(self.attention, Latent):
-            return self.attention.nope_size + self.attention.rope_size
-        return self.head_size
-
-    @property
-    def value_size(self) -> int:
-        """Width of one value head."""
-        return self.attention.value_size if isinstance(self.attention, Latent) else self.head_size
-
-    @property
-    def latent(self) -> bool:
-        return isinstance(self.attention, Latent)
-
-    def has_experts(self, layer: int) -> bool:
-        """Return whether `layer` (counted from 0; an MTP module is a layer past the last) has experts."""
-        if self.experts is None or layer < self.experts.dense_layers:
-            return False
-        return (layer - self.experts.dense_layers) % self.experts.every == self.experts.every - 1
-
-    def window(self, layer: int) -> int | None:
-        """Return how many tokens a query of `layer` sees at most; None where it sees all before it."""
-        if not isinstance(self.attention, Window):
-            return None
-        every = self.attention.full_every
-        return None if every and layer % every == every - 1 else self.attention.window

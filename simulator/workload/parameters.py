@@ -8,28 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from simulator.sums import added
-from simulator.workload.model import Latent, Model
-
-Division = Literal["tensor", "key_value", "replicated", "expert", "expert_replicated"]
-"""What splits a part of a layer:
-
-- ``tensor``: all tensor ranks;
-- ``key_value``: tensor ranks, up to one head each; further ranks hold copies;
-- ``replicated``: nothing; every tensor rank holds it whole (norms, router, latent down-projections, output biases);
-- ``expert``: expert and expert-tensor ranks;
-- ``expert_replicated``: expert ranks only.
-"""
-
-
-class Part(NamedTuple):
-    """A named part of a layer: how many parameters, and what divides them."""
-
-    name: str
-    size: int
-    division: Division
+from simulator.workload.blocks.base import Blocks, Part, norm_size, norms
+from simulator.workload.blocks.embedding import Embedding
+from simulator.workload.blocks.head import Head
+from simulator.workload.layers import blocks_of, layers_of
+from simulator.workload.model import Model
+from simulator.workload.rank import Rank
 
 
 def parameters(model: Model) -> dict[str, int]:
@@ -39,11 +26,16 @@ def parameters(model: Model) -> dict[str, int]:
     >>> parameters(shape)["token_embedding"], parameters(shape)["mlp_gate"]
     (800, 256)
     """
-    counts = dict(embedding_parameters(model))
-    for layer in range(model.layers):
-        for part in layer_parts(model, layer):
+    layers = (part for blocks in layers_of(model)[: model.layers] for part in layer_parts(model, blocks))
+    return embedding_parameters(model) | _by_name(layers) | head_parameters(model)
+
+
+def _by_name(parts: Iterable[Part]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for part in parts:
+        if part.size:
             counts[part.name] = counts.get(part.name, 0) + part.size
-    return counts | head_parameters(model)
+    return counts
 
 
 @lru_cache(maxsize=1024)
@@ -55,10 +47,7 @@ def total_parameters(model: Model) -> int:
 @lru_cache(maxsize=1024)
 def active_parameters(model: Model) -> int:
     """Return the parameters that a token uses: all but the experts it is not sent to."""
-    if model.experts is None:
-        return total_parameters(model)
-    idle = added(_idle(model, layer) for layer in range(model.layers))
-    return total_parameters(model) - idle
+    return total_parameters(model) - added(_idle(model, blocks) for blocks in layers_of(model)[: model.layers])
 
 
 def non_embedding_parameters(model: Model) -> int:
@@ -68,66 +57,48 @@ def non_embedding_parameters(model: Model) -> int:
 
 
 def mtp_parameters(model: Model) -> dict[str, int]:
-    """Return what MTP modules add in training by name, embedding and head shared with the model.
-
-    A module holds a transformer layer, two norms and a projection of 2 hidden to hidden that join the
-    next token's embedding to the hidden state, and a final norm (arXiv 2412.19437, equations 21-23).
-    """
-    counts: dict[str, int] = {}
-    for part in mtp_parts(model):
-        counts[part.name] = counts.get(part.name, 0) + part.size * model.mtp
-    return counts if model.mtp else {}
+    """Return what MTP modules add in training by name, embedding and head shared with the model."""
+    return {name: model.mtp * size for name, size in _by_name(mtp_parts(model)).items()} if model.mtp else {}
 
 
 def active_mtp_parameters(model: Model) -> int:
     """Return the MTP parameters that a token uses, the shared head left out."""
-    return added(mtp_parameters(model).values()) - model.mtp * _idle(model, model.layers)
+    return added(mtp_parameters(model).values()) - model.mtp * _idle(model, blocks_of(model, model.layers))
 
 
-def _idle(model: Model, layer: int) -> int:
-    if not model.has_experts(layer) or model.experts is None:
-        return 0
-    every = added(part.size for part in layer_parts(model, layer) if part.division.startswith("expert"))
-    return every // model.experts.count * (model.experts.count - model.experts.active)
-
-
-def padded_vocabulary(vocabulary: int, tensor: int = 1, multiple: int = 128) -> int:
-    """Return the rows of the embedding after padding, so that each tensor rank gets a multiple of `multiple`.
-
-    >>> padded_vocabulary(151_936, tensor=8), padded_vocabulary(151_936, tensor=8, multiple=1187)
-    (152576, 151936)
-    """
-    block = tensor * multiple
-    return -(-vocabulary // block) * block
+def _idle(model: Model, blocks: Blocks) -> int:
+    return added(part.idle for part in layer_parts(model, blocks))
 
 
 def embedding_parameters(model: Model) -> dict[str, int]:
     """Return what comes before the first layer."""
-    counts = {"token_embedding": model.vocabulary * model.hidden}
-    if model.positions == "learned":
-        counts["position_embedding"] = model.max_positions * model.hidden
-    if model.embedding_norm:
-        counts["embedding_norm"] = norm_size(model)
-    return counts
+    return _by_name(Embedding().parts(model))
 
 
 def head_parameters(model: Model) -> dict[str, int]:
     """Return what comes after the last layer; a tied head is counted with the embedding."""
-    counts = {"final_norm": norm_size(model)} if model.final_norm else {}
-    return counts if model.tied else counts | {"head": model.vocabulary * model.hidden}
+    return _by_name(part for part in Head().parts(model) if not (model.tied and part.name == "head"))
 
 
-def norm_size(model: Model, width: int | None = None) -> int:
-    """Return the parameters of one norm of `width`: a scale, and a bias where it is a layer norm with one."""
-    return (width or model.hidden) * (2 if model.norm == "layernorm" and model.norm_bias else 1)
+@lru_cache(maxsize=4096)
+def layer_parts(model: Model, blocks: Blocks) -> tuple[Part, ...]:
+    """Return the named parts of one layer."""
+    around = Part("norms", sum(norms(model, blocks)) * norm_size(model), "replicated")
+    return tuple(part for part in (around, *(part for block in blocks for part in block.parts(model))) if part.size)
 
 
-def layer_parameters(model: Model, layer: int) -> dict[Division, int]:
-    """Return the parameters of one layer by what divides them; the values sum to the layer's count."""
-    counts: dict[Division, int] = dict.fromkeys(("tensor", "key_value", "replicated", "expert", "expert_replicated"), 0)
-    for part in layer_parts(model, layer):
-        counts[part.division] += part.size
-    return counts
+@lru_cache(maxsize=1024)
+def mtp_parts(model: Model) -> tuple[Part, ...]:
+    """Return the named parts of one MTP module.
+
+    A module holds a transformer layer, two norms and a projection of 2 hidden to hidden that join the
+    next token's embedding to the hidden state, and a final norm (arXiv 2412.19437, equations 21-23).
+    """
+    joining = (
+        Part("mtp_projection", 2 * model.hidden * model.hidden, "tensor"),
+        Part("mtp_norms", 3 * norm_size(model), "replicated"),
+    )
+    return joining + layer_parts(model, blocks_of(model, model.layers))
 
 
 @lru_cache(maxsize=1024)
@@ -136,132 +107,60 @@ def weight_tensors(model: Model, first: int, last: int, *, embedding: bool, head
 
     Norms of a layer count as one, and each of query, key and value, as fused as they may be.
     """
-    layers = sum(len(layer_parts(model, layer)) for layer in range(first, last))
+    layers = sum(len(layer_parts(model, blocks)) for blocks in layers_of(model)[first:last])
     return layers + embedding + (1 if model.tied else 2) * head
 
 
-def layer_on_rank(
-    model: Model, layer: int, *, tensor: int = 1, expert: int = 1, expert_tensor: int = 1
-) -> dict[str, float]:
-    """Return the parameters of one layer that one rank holds: ``dense``, and ``experts`` apart.
+class Parameters(NamedTuple):
+    """Parameters on one rank; dense ones and experts are shared out over different data groups."""
 
-    The two are sharded over different data groups. Norms, routers and output biases are not divided by `tensor`.
-    """
-    return _on_rank(layer_parts(model, layer), model, tensor, expert, expert_tensor)
+    dense: float = 0.0
+    experts: float = 0.0
 
-
-def mtp_on_rank(model: Model, *, tensor: int = 1, expert: int = 1, expert_tensor: int = 1) -> dict[str, float]:
-    """Return the parameters of all MTP modules that one rank holds: ``dense``, and ``experts`` apart."""
-    one = _on_rank(mtp_parts(model), model, tensor, expert, expert_tensor)
-    return {name: model.mtp * count for name, count in one.items()}
+    def plus(self, other: Parameters, times: float = 1) -> Parameters:
+        """Return these and so many times those of another."""
+        return Parameters(self.dense + times * other.dense, self.experts + times * other.experts)
 
 
-def embedding_on_rank(model: Model, *, tensor: int = 1, multiple: int = 128) -> dict[str, float]:
-    """Return what one rank of the first stage holds before its layers; positions and norm are not divided."""
-    table = padded_vocabulary(model.vocabulary, tensor, multiple) * model.hidden / tensor
-    return embedding_parameters(model) | {"token_embedding": table}
-
-
-def head_on_rank(model: Model, *, tensor: int = 1, multiple: int = 128) -> dict[str, float]:
-    """Return what one rank of the last stage holds after its layers.
-
-    The head is there even where it is tied: with more than one stage, the last keeps a copy of the embedding.
-    """
-    table = padded_vocabulary(model.vocabulary, tensor, multiple) * model.hidden / tensor
-    return head_parameters(model) | {"head": table}
-
-
-def _on_rank(parts: Iterable[Part], model: Model, tensor: int, expert: int, expert_tensor: int) -> dict[str, float]:
-    ways = {
-        "tensor": tensor,
-        "key_value": min(tensor, model.kv_heads),
-        "replicated": 1,
-        "expert": expert * expert_tensor,
-        "expert_replicated": expert,
-    }
-    counts = {"dense": 0.0, "experts": 0.0}
+def on_rank(parts: Iterable[Part], rank: Rank) -> Parameters:
+    """Return the parameters of these parts that one rank holds."""
+    dense = experts = 0.0
     for part in parts:
-        counts["experts" if part.division.startswith("expert") else "dense"] += part.size / ways[part.division]
-    return counts
+        if part.division in ("expert", "expert_replicated"):
+            experts += rank.share(part.size, part.division)
+        else:
+            dense += rank.share(part.size, part.division)
+    return Parameters(dense, experts)
 
 
 @lru_cache(maxsize=4096)
-def layer_parts(model: Model, layer: int) -> tuple[Part, ...]:
-    """Return the named parts of one layer, which has experts or an ordinary MLP."""
-    norms = Part("norms", model.norms * norm_size(model), "replicated")
-    attention = _latent_attention(model) if isinstance(model.attention, Latent) else _attention(model)
-    mlp = _experts(model) if model.has_experts(layer) else _mlp(model, model.ffn)
-    return tuple(part for part in (norms, *attention, *mlp) if part.size)
+def layer_on_rank(rank: Rank, blocks: Blocks) -> Parameters:
+    """Return the parameters of one layer that one rank holds."""
+    return on_rank(layer_parts(rank.model, blocks), rank)
 
 
 @lru_cache(maxsize=1024)
-def mtp_parts(model: Model) -> tuple[Part, ...]:
-    """Return the named parts of one MTP module."""
-    joining = (
-        Part("mtp_projection", 2 * model.hidden * model.hidden, "tensor"),
-        Part("mtp_norms", 3 * norm_size(model), "replicated"),
-    )
-    return joining + layer_parts(model, model.layers)
+def mtp_on_rank(rank: Rank) -> Parameters:
+    """Return the parameters of all MTP modules that one rank holds."""
+    return Parameters().plus(on_rank(mtp_parts(rank.model), rank), rank.model.mtp)
 
 
-def _attention(model: Model) -> tuple[Part, ...]:
-    hidden, queries, keys = model.hidden, model.heads * model.head_size, model.kv_heads * model.head_size
-    biased, all_biased = model.bias != "none", model.bias == "all"
-    return (
-        Part("query", hidden * queries, "tensor"),
-        Part("key", hidden * keys, "key_value"),
-        Part("value", hidden * keys, "key_value"),
-        Part("output", queries * hidden, "tensor"),
-        Part("query_bias", biased * queries, "tensor"),
-        Part("key_bias", biased * keys, "key_value"),
-        Part("value_bias", biased * keys, "key_value"),
-        Part("output_bias", all_biased * hidden, "replicated"),
-        Part("qk_norm", (model.qk_norm == "head") * 2 * norm_size(model, model.head_size), "replicated"),
-        Part("query_norm", (model.qk_norm == "full") * norm_size(model, queries), "tensor"),
-        Part("key_norm", (model.qk_norm == "full") * norm_size(model, keys), "key_value"),
-        Part("relative", (model.positions == "relative") * hidden * queries, "tensor"),
-        Part("sinks", model.sinks * model.heads, "tensor"),
-    )
+@lru_cache(maxsize=1024)
+def embedding_on_rank(rank: Rank) -> float:
+    """Return the parameters that one rank of the first stage holds before its layers."""
+    return on_rank(Embedding().parts(rank.model), rank).dense
 
 
-def _latent_attention(model: Model) -> tuple[Part, ...]:
-    """Return MLA's matrices: the down-projections are small and shared by all heads, so every tensor rank has them."""
-    latent = model.attention
-    assert isinstance(latent, Latent)
-    queries = model.heads * model.query_size
-    keys_values = model.heads * (latent.nope_size + latent.value_size)
-    return (
-        Part("query_down", model.hidden * latent.q_rank, "replicated"),
-        Part("query_latent_norm", latent.q_rank and norm_size(model, latent.q_rank), "replicated"),
-        Part("query_up", (latent.q_rank or model.hidden) * queries, "tensor"),
-        Part("key_value_down", model.hidden * (latent.kv_rank + latent.rope_size), "replicated"),
-        Part("key_value_latent_norm", norm_size(model, latent.kv_rank), "replicated"),
-        Part("key_value_up", latent.kv_rank * keys_values, "tensor"),
-        Part("output", model.heads * latent.value_size * model.hidden, "tensor"),
-    )
+@lru_cache(maxsize=1024)
+def head_on_rank(rank: Rank, *, beside_embedding: bool) -> float:
+    """Return the parameters that one rank of the last stage holds after its layers.
+
+    A tied head is the embedding's own table where both are on one stage; else the last stage keeps a copy of it.
+    """
+    tied = rank.model.tied and beside_embedding
+    return on_rank((part for part in Head().parts(rank.model) if not (tied and part.name == "head")), rank).dense
 
 
-def _mlp(model: Model, ffn: int, prefix: str = "mlp") -> tuple[Part, ...]:
-    matrix, biased = model.hidden * ffn, model.bias == "all"
-    return (
-        Part(f"{prefix}_up", matrix, "tensor"),
-        Part(f"{prefix}_gate", model.gated * matrix, "tensor"),
-        Part(f"{prefix}_down", matrix, "tensor"),
-        Part(f"{prefix}_up_bias", biased * (1 + model.gated) * ffn, "tensor"),
-        Part(f"{prefix}_down_bias", biased * model.hidden, "replicated"),
-    )
-
-
-def _experts(model: Model) -> tuple[Part, ...]:
-    experts = model.experts
-    assert experts is not None
-    matrix, biased = model.hidden * experts.ffn, model.bias == "all"
-    router_biased = biased or experts.router_bias
-    return (
-        Part("router", model.hidden * experts.count, "replicated"),
-        Part("router_bias", router_biased * experts.count, "replicated"),
-        Part("experts", experts.count * (2 + model.gated) * matrix, "expert"),
-        Part("expert_up_bias", biased * experts.count * (1 + model.gated) * experts.ffn, "expert"),
-        Part("expert_down_bias", biased * experts.count * model.hidden, "expert_replicated"),
-        *(_mlp(model, experts.shared * experts.ffn, "shared_expert") if experts.shared else ()),
-    )
+def table_on_rank(rank: Rank) -> float:
+    """Return the parameters of the token embedding that one rank holds."""
+    return rank.share(Embedding().parts(rank.model)[0].size, "vocabulary")

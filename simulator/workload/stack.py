@@ -11,6 +11,7 @@ from typing import Literal
 from simulator.units import Bytes, Count, Number, Seconds, Share
 
 Dtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "none"]
+WIDTH: dict[str, float] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "none": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,9 @@ class States:
     """The optimizer's averages, two for Adam."""
 
 
+COMPILED_LOSS = 10.0
+"""Bytes a token and vocabulary entry of a compiled loss: 16-bit logits are read for their maximum, their sum and their
+gradient, which is written. Losses in chunks are compiled chunk by chunk (torchtitan, torchtune), or less (6, Liger)."""
 SOFTMAX_BLOCK = 4
 """Squares of scores that a block of the fused softmax takes; where they do not divide, plain PyTorch takes over
 (`FusedScaleMaskSoftmax.is_kernel_available`, Megatron-LM and Transformer Engine)."""
@@ -140,8 +144,6 @@ class Stack:
     """Sequence parallelism wherever tensor parallelism is on, unless the scenario says otherwise."""
     gradient_reduce: Dtype = "fp32"
     """Number format of gradients on the wire."""
-    reduce_each_round: bool = False
-    """Gradients are reduced after every round of microbatches that pass a chunk in a row, not once a step."""
     keep_unsharded: bool = False
     """Under parameter sharding with a pipeline, weights stay gathered between microbatches."""
     split: Literal["even", "slots", "slots-if-uneven", "cost"] = "even"
@@ -152,7 +154,11 @@ class Stack:
     saved_gathers: bool = False
     """The gathered input of a tensor-parallel GEMM is kept instead of gathered again in the backward."""
     loss: Literal["vocabulary-parallel", "replicated", "chunked"] = "vocabulary-parallel"
-    """Logits and loss split over the tensor axis, whole on each rank, or in chunks that are never all there."""
+    """Logits and loss split over the tensor axis, whole on each rank, or split and worked out in chunks of which one is
+    there at a time, its backward included."""
+    loss_chunks: Count = 8
+    """Pieces of a microbatch that a loss in chunks takes one after the other (8 in torchtitan's `ChunkedCELoss` and
+    torchtune's `LinearCrossEntropyLoss`; about vocabulary / hidden in the Liger kernel)."""
     loss_traffic: Number = 34.0
     """Bytes that the loss moves a token and vocabulary entry, both ways, at the rate of the smaller kernels of a layer.
 
@@ -164,7 +170,8 @@ class Stack:
     train_metrics: Count = 0
     """Times that each training batch has its loss worked out again for metrics, in plain PyTorch."""
     loss_bytes: Number = 10.0
-    """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank."""
+    """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank; of one chunk where the loss is in
+    chunks."""
     saves_dropout_mask: bool = True
     """Dropout keeps its mask, a byte a value; otherwise it is drawn again."""
     repeats_keys: bool = False
@@ -208,6 +215,20 @@ class Stack:
     """Half the width of the range of peak memory where all switches are known (measured peaks of named stacks)."""
     matches: tuple[str, ...] = ()
     """Patterns ``framework:first-last`` of published rows that this entry describes."""
+
+    @property
+    def loss_moved(self) -> Number:
+        """Bytes that the loss moves a token and vocabulary entry, whole or in chunks."""
+        return min(self.loss_traffic, COMPILED_LOSS) if self.loss == "chunked" else self.loss_traffic
+
+    @property
+    def loss_pieces(self) -> int:
+        """Pieces of a microbatch for which head and loss are worked out one after the other."""
+        return self.loss_chunks if self.loss == "chunked" else 1
+
+    def loss_ranks(self, tensor: int) -> int:
+        """Return how many of `tensor` ranks share the vocabulary between them in the loss."""
+        return 1 if self.loss == "replicated" else tensor
 
     def attention_of(self, *, sinks: bool) -> str:
         """Return the attention kernel of a model with or without learned sinks."""

@@ -1,7 +1,7 @@
 """The peak of one stage, part by part: what is in flight, the loss head, and the backward of one layer.
 
 The moments come from the schedule's own order (`simulator.workload.holdings`); what a microbatch keeps comes from
-`simulator.workload.activations`, after recompute.
+`simulator.workload.layer`, after recompute.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import NamedTuple
 
 from simulator.sums import added
 from simulator.units import Bytes
-from simulator.workload import activations
+from simulator.workload import layer
+from simulator.workload.blocks.embedding import Embedding
+from simulator.workload.blocks.head import Head
 from simulator.workload.buffers import buffers
 from simulator.workload.holdings import Holding
-from simulator.workload.parameters import padded_vocabulary
-from simulator.workload.stages import Case, Content, state
+from simulator.workload.layers import blocks_of
+from simulator.workload.rank import Rank
+from simulator.workload.replica import Content, Replica, state
 
 
 class Sizes(NamedTuple):
@@ -27,10 +30,10 @@ class Sizes(NamedTuple):
     work: tuple[Bytes, ...]
     """What the backward of one layer needs beyond that."""
     heads: tuple[bool, ...]
-    head: Head
+    head: HeadBytes
 
 
-class Head(NamedTuple):
+class HeadBytes(NamedTuple):
     """Bytes of final norm, logits and loss of one microbatch."""
 
     peak: Bytes
@@ -40,40 +43,40 @@ class Head(NamedTuple):
     """Until a weight gradient that runs later."""
 
 
-def peak(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> dict[str, float]:
+def peak(replica: Replica, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> dict[str, float]:
     """Return the parts of a stage at the worst of `moments`; they sum to its peak."""
-    held_back, logits = flight(case, held, moments)
-    return still(case, held) | {"activations": held_back, "logits": logits}
+    held_back, logits = flight(replica, held, moments)
+    return still(replica, held) | {"activations": held_back, "logits": logits}
 
 
-def flight(case: Case, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[Bytes, Bytes]:
+def flight(replica: Replica, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[Bytes, Bytes]:
     """Return activations and logits of a stage at the worst of `moments`."""
-    size = sizes(case, held)
+    size = sizes(replica, held)
     return max((during(size, moment) for moment in moments), key=sum)
 
 
-def still(case: Case, held: tuple[Content, ...]) -> dict[str, float]:
+def still(replica: Replica, held: tuple[Content, ...]) -> dict[str, float]:
     """Return the parts of a stage that stay all step long, in the order of the result."""
-    stored, offload = state(case, held), case.training.offload
+    stored, offload = state(replica.rank, held), replica.offload
     return {
         "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
         "gradients": stored.gradients,
         "optimizer": stored.optimizer * (1 - offload.optimizer if offload else 1.0),
         "activations": 0.0,
         "logits": 0.0,
-        "buffers": buffers(case, held),
-        "overhead": case.stack.process_overhead,
+        "buffers": buffers(replica.rank, held),
+        "overhead": replica.rank.stack.process_overhead,
     }
 
 
-def sizes(case: Case, held: tuple[Content, ...]) -> Sizes:
+def sizes(replica: Replica, held: tuple[Content, ...]) -> Sizes:
     """Return the bytes that come and go on a stage."""
-    stays = 1 - case.training.offload.activations if case.training.offload else 1.0
+    stays = 1 - replica.offload.activations if replica.offload else 1.0
     return Sizes(
-        kept=tuple(stays * kept(case, chunk, place) for place, chunk in enumerate(held)),
-        work=tuple(_work(case, chunk, place) for place, chunk in enumerate(held)),
+        kept=tuple(stays * kept(replica, chunk, place) for place, chunk in enumerate(held)),
+        work=tuple(_work(replica, chunk, place) for place, chunk in enumerate(held)),
         heads=tuple(chunk.head for chunk in held),
-        head=_head(case),
+        head=_head(replica.rank),
     )
 
 
@@ -99,62 +102,52 @@ def waiting(size: Sizes, moment: Holding) -> Bytes:
     )
 
 
-def _head(case: Case) -> Head:
-    s = case.setting
-    vocabulary = padded_vocabulary(case.model.vocabulary, case.parallelism.tensor)
-    heads = 1 + case.model.mtp
-    waiting = activations.waiting_head(s, vocabulary)
-    return Head(
-        peak=activations.head(s, vocabulary) + case.model.mtp * waiting,
-        waiting=heads * waiting,
-        delayed=heads * activations.delayed_head(s, vocabulary),
+def _head(rank: Rank) -> HeadBytes:
+    head, modules = Head(), rank.model.mtp
+    waiting = added(head.kept(rank).values())
+    return HeadBytes(
+        peak=head.peak(rank) + modules * waiting,
+        waiting=(1 + modules) * waiting,
+        delayed=(1 + modules) * head.delayed(rank),
     )
 
 
-def _recomputed(case: Case, chunk: Content, place: int) -> int:
+def _recomputed(replica: Replica, chunk: Content, place: int) -> int:
     """Return how many layers of a chunk are recomputed.
 
     A number given for a stage is spread over its chunks, what is left over to the first ones: they wait the longest.
     """
-    layers = chunk.dense + chunk.experts
-    given = case.training.recompute.layers
-    if case.training.recompute.kind == "none":
+    given = replica.recompute.layers
+    if replica.recompute.kind == "none":
         return 0
     if given is None:
-        return layers
-    share, more = divmod(given, case.parallelism.schedule.chunks_per_stage)
-    return min(layers, share + (place < more))
+        return chunk.depth
+    share, more = divmod(given, replica.schedule.chunks_per_stage)
+    return min(chunk.depth, share + (place < more))
 
 
-def kept(case: Case, chunk: Content, place: int = 0) -> Bytes:
+def kept(replica: Replica, chunk: Content, place: int = 0) -> Bytes:
     """Return what one microbatch keeps on a chunk, the stage's `place`-th, from its forward to its backward."""
-    s, recompute = case.setting, case.training.recompute
-    layers = chunk.dense + chunk.experts
-    again = _recomputed(case, chunk, place)
+    rank, recompute, model = replica.rank.inside, replica.recompute, replica.rank.model
+    again = _recomputed(replica, chunk, place)
     total = 0.0
-    for count, experts in ((chunk.dense, False), (chunk.experts, True)):
-        if not count:
-            continue
-        part = again * count / layers
-        whole = added(activations.kept(s, "none", (), experts).values())
+    for blocks, count in chunk.layers:
+        part = again * count / chunk.depth
         if recompute.kind == "sqrt":
-            part_kept = activations.stream(s) * part / _segment(again)
+            part_kept = rank.stream * part / _segment(again)
         else:
-            part_kept = part * added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
-        total += (count - part) * whole + part_kept
-    if case.parallelism.pipeline > 1:
-        boundary = activations.stream(s)
-        if case.stack.pipeline_keeps_boundary:
-            total += 2 * boundary
-        elif not case.stack.frees_tensors_early:
-            total += boundary
-    if chunk.embedding and case.model.dropout and case.stack.saves_dropout_mask:
-        total += activations.scattered(s) * case.model.hidden
-    if chunk.head and case.model.mtp:
-        joined = 4 * s.value * case.model.hidden * activations.scattered(s)
-        experts = case.model.has_experts(case.model.layers)
-        layer = added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
-        total += case.model.mtp * (joined + layer)
+            part_kept = part * layer.kept_bytes(rank, blocks, recompute)
+        total += (count - part) * layer.kept_bytes(rank, blocks) + part_kept
+    if replica.rank.pipeline > 1:
+        if rank.stack.pipeline_keeps_boundary:
+            total += 2 * rank.stream
+        elif not rank.stack.frees_tensors_early:
+            total += rank.stream
+    if chunk.embedding:
+        total += added(Embedding().kept(rank).values())
+    if chunk.head and model.mtp:
+        joined = 4 * rank.value * model.hidden * rank.scattered
+        total += model.mtp * (joined + layer.kept_bytes(rank, blocks_of(model, model.layers), recompute))
     return total
 
 
@@ -163,31 +156,27 @@ def _segment(layers: int) -> int:
     return max(isqrt(layers), 1)
 
 
-def _work(case: Case, chunk: Content, place: int) -> Bytes:
+def _work(replica: Replica, chunk: Content, place: int) -> Bytes:
     """Return what the backward of one layer needs beyond what was kept: gradients, and what it computes again."""
-    s, layers = case.setting, chunk.dense + chunk.experts
-    if not layers:
-        return activations.stream(s)
-    recompute = case.training.recompute
-    most = 0.0
-    for count, experts in ((chunk.dense, False), (chunk.experts, True)):
-        if not count:
-            continue
+    rank, recompute = replica.rank.inside, replica.recompute
+    most = 0.0 if chunk.layers else rank.stream
+    for blocks, _ in chunk.layers:
         again = 0.0
-        if _recomputed(case, chunk, place):
-            whole = added(activations.layer(s, experts).values())
-            again = whole - added(activations.kept(s, recompute.kind, recompute.modules, experts).values())
+        if layers := _recomputed(replica, chunk, place):
+            whole = layer.kept_bytes(rank, blocks)
             if recompute.kind == "sqrt":
-                again = _segment(layers) * whole - activations.stream(s)
-        most = max(most, again + activations.gradients(s, experts))
+                again = _segment(layers) * whole - rank.stream
+            else:
+                again = whole - layer.kept_bytes(rank, blocks, recompute)
+        most = max(most, again + layer.gradients(rank, blocks))
     return most
 
 
-def offloaded(case: Case, held: tuple[Content, ...]) -> Bytes:
+def offloaded(replica: Replica, held: tuple[Content, ...]) -> Bytes:
     """Return the host memory of one rank's offloaded state and activations."""
-    offload = case.training.offload
+    offload = replica.offload
     if offload is None or offload.to != "cpu":
         return 0.0
-    stored = state(case, held)
-    flight = added(kept(case, chunk, place) for place, chunk in enumerate(held))
+    stored = state(replica.rank, held)
+    flight = added(kept(replica, chunk, place) for place, chunk in enumerate(held))
     return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from simulator.units import Count, Seconds, Share
+from simulator.workload.optimizers.adamw import AdamW
+from simulator.workload.optimizers.base import Optimizer
 from simulator.workload.stack import States
 
 PrecisionKind = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"]
@@ -78,8 +80,8 @@ class Training:
     """Sequences a microbatch and replica."""
     precision: Precision = field(default_factory=Precision)
     """Number format, or `{kind, scaling, skipped_steps}`."""
-    optimizer: Literal["adamw", "adam-8bit", "lion", "sgd", "adafactor", "muon"] = "adamw"
-    """Decides how much state a parameter has."""
+    optimizer: Optimizer = field(default_factory=AdamW)
+    """Decides how much state a parameter has, and what updating it takes."""
     recompute: Recompute = field(default_factory=Recompute)
     """What is computed again instead of kept, or `{kind, layers, modules}`; the stack's where left out."""
     states: States = field(default_factory=States)

@@ -17,8 +17,8 @@ from simulator.simulation import predict
 from simulator.validation import files
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.predict import step_time
+from simulator.validation.row import Row
 from simulator.validation.rows import expression
-from simulator.validation.suites.base import Row
 
 
 def rows() -> list[Row]:

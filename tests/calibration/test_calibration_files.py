@@ -98,11 +98,11 @@ def test_a_file_reads_back_as_the_calibration_it_was_written_from(tmp_path: Path
     ("content", "message"),
     [
         ("software: fast", "mine.yaml:1:11: calibration.software"),
-        ("software: 5000", "no factor between"),
+        ("software: 5000", "expected factors between"),
         ("sofware: 1", "did you mean `software`"),
         ("[1, 2]", "calibration"),
-        ("Dear diary", "it has no keys"),
-        ("products: {bf16: -1}", "calibration.products.bf16"),
+        ("Dear diary", "expected the keys gpu, host"),
+        ("products: {bf16: -1}", "calibration.products: expected keys, each with a number"),
     ],
 )
 def test_a_wrong_file_says_where_it_is_wrong(tmp_path: Path, content: str, message: str):

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from simulator.calibration.residuals import errors, text
-from simulator.engine.inputs import constants, shared
-from simulator.intervals import interval
+from simulator.engine.prices.constants import constants, shared
+from simulator.outcome.intervals import interval
+from simulator.outcome.step_error import PROBABILITIES
 from simulator.scenario import from_dict
 from simulator.simulation import predict_step
-from simulator.step_error import PROBABILITIES
 from simulator.validation.measured import MeasuredRun
 
 TINY = {

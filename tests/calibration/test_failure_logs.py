@@ -64,7 +64,7 @@ def test_the_preset_gives_the_rate_back_in_a_scenario(tmp_path: Path):
         ("a,b\n1,2", FLEET, "has columns cause and time"),
         ("cause,time\n", FLEET, "no rows"),
         ("cause,time\nx,1", Watched(gpus=8, hosts=1, nics=8), "give --wall"),
-        ("cause,unit,time\nx,rocket,1", FLEET, "log.csv:2: unit: 'rocket' is none of gpu"),
+        ("cause,unit,time\nx,rocket,1", FLEET, "log.csv:2: unit: expected one of gpu"),
         ("cause,lifetime,ended\nx,soon,1", FLEET, "log.csv:2: lifetime"),
         ("cause,lifetime,ended\nx,5,maybe", FLEET, "expected 1 .it failed. or 0"),
         ("cause,time\n,5", FLEET, "cause: empty"),

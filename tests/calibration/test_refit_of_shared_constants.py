@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from simulator.calibration.runs import left_out, linearised, refit, rewritten, solve
-from simulator.engine.inputs import Constant, Shared, constants
+from simulator.engine.prices.constants import Constant, Shared, constants
 from simulator.scenario import from_dict
 from simulator.simulation import predict_step
 from simulator.validation.measured import MeasuredRun

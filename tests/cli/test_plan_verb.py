@@ -136,3 +136,11 @@ def test_wrong_questions_get_a_sentence(arguments: tuple[str, ...], code: int, m
     assert done.exit_code == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--tokens-per-param", "--loss", "--sparsity", "--factor", "--observed"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "0", "-1"])
+def test_a_number_that_is_no_amount_is_refused(option: str, number: str):
+    done = call("--flops", "1e21", option, number)
+    assert done.exit_code == 2
+    assert done.stderr == f"{option} {number}: a number above zero belongs here\n"

@@ -6,7 +6,9 @@ import pytest
 
 from simulator.convert.shape import ATTENTION_DEFAULTS, DEFAULTS, EXPERT_DEFAULTS, complete, short
 from simulator.convert.values import plain
-from simulator.workload.model import Experts, Full, Latent, Model, Window
+from simulator.workload.blocks.attention import Full, Window
+from simulator.workload.blocks.latent import Latent
+from simulator.workload.model import Experts, Model
 
 TINY = {"layers": 2, "hidden": 64, "heads": 4, "vocabulary": 100}
 

@@ -18,11 +18,12 @@ def test_every_scalar_is_text():
     [
         ("a: [1", "line 2, column 1: not YAML: did not find expected"),
         (BOMB, r"line 2, column 8: aliases such as `\*a` are not read"),
-        ("[" * 100_000, "nested too deep|not YAML"),
+        ("[" * 100_000, "nested more than 100 deep|exceeded maximum nesting depth"),
+        ("- " * 100_000, "line 1, column 201: nested more than 100 deep"),
         ("a: \0", "not text that YAML allows|not YAML"),
         ("a: \udce6", "not UTF-8 text"),
     ],
-    ids=["unclosed", "bomb", "deep", "zero", "surrogate"],
+    ids=["unclosed", "bomb", "deep", "deep list", "zero", "surrogate"],
 )
 def test_what_is_more_than_data_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
@@ -38,7 +39,7 @@ def test_tags_build_nothing():
     [
         (b"source: me\na: b: c\n", r"odd.yaml:2:5: not YAML: mapping values are not allowed"),
         (BOMB.encode(), r"odd.yaml:2:8: aliases such as `\*a` are not read; write the value out"),
-        (b"source: \xff\n", r"odd.yaml: not UTF-8 text \(byte 8\)"),
+        (b"source: \xff\n", r"odd.yaml:1: not UTF-8 text \(byte 8\)"),
         (b"a: 1\n", "odd.yaml: a catalog entry is a mapping with a `source`"),
     ],
     ids=["colon", "bomb", "bytes", "source"],

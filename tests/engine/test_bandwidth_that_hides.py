@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.engine import pipeline
-from simulator.engine.assembly import Assembly, assembly
-from simulator.engine.hiding import ENDLESS, MOST, PRECISION, TOLERANCE, Hiding, faster, hiding
-from simulator.engine.link_traffic import carried
+from simulator.engine.prices.assembly import Assembly, assembly
+from simulator.engine.prices.hiding import ENDLESS, MOST, PRECISION, TOLERANCE, Hiding, faster, hiding
+from simulator.engine.prices.link_traffic import carried
+from simulator.engine.step import stage_clocks
 from simulator.scenario import from_dict
 
 START = {
@@ -31,7 +31,7 @@ def by_part(found: Assembly) -> dict[str, Hiding]:
 
 def seconds(nic_bandwidth: float) -> float:
     host = {**START["cluster"]["host"], "nic_bandwidth": f"{nic_bandwidth * 4:.0f}B/s"}
-    return pipeline.time(built(cluster={**START["cluster"], "host": host}).step()).seconds
+    return stage_clocks.time(built(cluster={**START["cluster"], "host": host}).step()).seconds
 
 
 def test_with_the_bandwidth_that_hides_a_transfer_endless_bandwidth_saves_nothing():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.assembly import assembly
-from simulator.engine.collisions import collisions
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.prices.collisions import collisions
 from simulator.machine import hashing
 from simulator.scenario import from_dict
 from simulator.simulation import simulate

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.engine.assembly import assembly
-from simulator.engine.contents import kinds_of
-from simulator.engine.inputs import Shared
-from simulator.engine.work import Piece
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.prices.constants import Shared
+from simulator.engine.step.local_clock import alone
+from simulator.engine.step.work import Chunk, Unit
 from simulator.machine.kernels import elementwise
 from simulator.scenario import from_dict
 from simulator.workload import layer
+from simulator.workload.layers import blocks_of
 from simulator.workload.operations import Exchange
-from simulator.workload.parameters import layer_on_rank
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank
 
 
 def scenario(shard="parameters", **stack):
@@ -32,9 +32,13 @@ def scenario(shard="parameters", **stack):
     return replace(read, stack=replace(read.stack, **stack))
 
 
+def seconds(unit: Unit, phase: str) -> float:
+    return alone(unit.phases[phase]).seconds
+
+
 def pieces(case):
     parts = assembly(case, Shared())
-    return parts.data, parts.units.layer(kinds_of(case.model)[0])
+    return parts.data, parts.units.layer(blocks_of(case.model, 0))
 
 
 def test_layers_are_gathered_in_the_format_they_compute_in_though_kept_in_fp32():
@@ -47,19 +51,19 @@ def test_a_layer_takes_as_much_longer_as_its_copies_read_and_write():
     plain = scenario(gather_copies=0.0, scatter_copies=0.0)
     copied = replace(plain, stack=replace(plain.stack, gather_copies=2.0, scatter_copies=4.0))
     axis, unit = pieces(copied)
-    one = axis.with_copies(unit)
-    nbytes = layer_on_rank(plain.model, 0, tensor=1, expert=1, expert_tensor=1)["dense"] * 2
+    one = axis.gathered(unit)
+    nbytes = 2 * (unit.dense + unit.experts)
     gpu = plain.cluster.host.gpu
     gather, scatter = elementwise.time(gpu, 2 * nbytes), elementwise.time(gpu, 4 * nbytes)
-    assert one.forward.seconds - unit.forward.seconds == pytest.approx(gather)
-    assert one.backward.seconds - unit.backward.seconds == pytest.approx(gather + scatter)
-    assert one.forward.parts["data"] == pytest.approx(gather)
+    assert seconds(one, "F") - seconds(unit, "F") == pytest.approx(gather)
+    assert seconds(one, "B") - seconds(unit, "B") == pytest.approx(gather + scatter)
+    assert alone(one.phases["F"]).parts["data"] == pytest.approx(gather)
 
 
 def test_weights_that_stay_gathered_for_the_backward_are_copied_once():
     axis, unit = pieces(scenario("gradients", gather_copies=2.0, scatter_copies=0.0))
     assert axis.sharded
-    assert axis.with_copies(unit).backward.seconds == unit.backward.seconds
+    assert seconds(axis.gathered(unit), "B") == seconds(unit, "B")
 
 
 def test_with_a_pipeline_weights_may_stay_gathered_for_the_whole_step():
@@ -69,8 +73,8 @@ def test_with_a_pipeline_weights_may_stay_gathered_for_the_whole_step():
     assert pieces(alone)[0].sharded
     assert not pieces(piped)[0].sharded
     chunk = assembly(piped, Shared()).chunk(assembly(piped, Shared()).chunks[0])
-    assert chunk.reduce.seconds > 0
-    assert chunk.gather.seconds > 0
+    assert all(one.seconds > 0 for one in (*chunk.reduce, *chunk.gather))
+    assert len(chunk.reduce) == len(chunk.gather) == len(chunk.layers)
 
 
 def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
@@ -79,8 +83,9 @@ def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
     piped = replace(plain, parallelism=replace(plain.parallelism, pipeline=2))
 
     def sums(case):
-        shape = Shape.of(case.model, case.stack, case.parallelism, case.training, "flash-2")
-        return [one.name for one in layer.backward(shape) if one.name.endswith("accumulate")]
+        rank = Rank.of(case.model, case.stack, case.parallelism, case.training)
+        program = layer.backward(rank, blocks_of(case.model, 0))
+        return [one.name for one in program if one.name.endswith("accumulate")]
 
     assert not sums(plain)
     assert len(sums(piped)) == 4
@@ -90,9 +95,8 @@ def test_compute_beside_a_gather_loses_sms_and_three_passes_of_memory():
     case = scenario(communication_sms=0.1, gather_copies=0.0, scatter_copies=0.0)
     axis, unit = pieces(case)
     gather = Exchange("shard", "all_gather", unit.dense * 2)
-    seconds = axis.durations.seconds(gather)
+    gathering = axis.durations.seconds(gather)
     memory = 3 * gather.nbytes / case.cluster.host.gpu.memory_bandwidth
-    single = replace(unit, count=2, backward=Piece(), input_gradient=Piece(), weight_gradient=Piece())
-    forward = axis.gathered([single])["forward"]
-    assert unit.forward.seconds > 2 * seconds
-    assert forward.seconds == pytest.approx(seconds + 2 * unit.forward.seconds + 0.1 * seconds + memory)
+    forward = alone(Chunk(units=(replace(axis.gathered(unit), count=2),), prefetch=1).phases["F"])
+    assert seconds(unit, "F") > 2 * gathering
+    assert forward.seconds == pytest.approx(gathering + 2 * seconds(unit, "F") + 0.1 * gathering + memory)

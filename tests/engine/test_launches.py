@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.engine.assembly import assembly
-from simulator.engine.contents import kinds_of
-from simulator.engine.inputs import Shared
-from simulator.engine.stage_units import Units
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.prices.constants import Shared
+from simulator.engine.prices.stage_units import Units
+from simulator.engine.step.local_clock import alone
+from simulator.engine.step.work import Unit
 from simulator.scenario import from_dict
+from simulator.workload.layers import blocks_of
 
 
 def units(tensor: int = 1, **stack: object) -> Units:
@@ -27,9 +29,13 @@ def units(tensor: int = 1, **stack: object) -> Units:
     return assembly(replace(read, stack=software), Shared()).units
 
 
+def seconds(unit: Unit, phase: str) -> float:
+    return alone(unit.phases[phase]).seconds
+
+
 def layer(held: Units) -> tuple[float, float]:
-    unit = held.layer(kinds_of(held.shape.model)[0])
-    return unit.forward.seconds, unit.backward.seconds
+    unit = held.layer(blocks_of(held.rank.model, 0))
+    return seconds(unit, "F"), seconds(unit, "B")
 
 
 def test_a_layer_takes_its_calls_and_a_backward_1_6_times_as_many():
@@ -39,9 +45,9 @@ def test_a_layer_takes_its_calls_and_a_backward_1_6_times_as_many():
 def test_embedding_and_head_take_their_share_of_the_calls_of_a_layer():
     held = units()
     embedding, head = held.embedding, held.head(beside_embedding=False)
-    assert embedding.forward.seconds == pytest.approx(6 * 0.1e-3)
-    assert head.forward.seconds == pytest.approx(16 * 0.1e-3)
-    assert head.backward.seconds == pytest.approx(1.6 * 16 * 0.1e-3)
+    assert seconds(embedding, "F") == pytest.approx(6 * 0.1e-3)
+    assert seconds(head, "F") == pytest.approx(16 * 0.1e-3)
+    assert seconds(head, "B") == pytest.approx(1.6 * 16 * 0.1e-3)
 
 
 def test_a_softmax_that_no_fused_kernel_takes_is_seven_calls_more():
@@ -51,5 +57,5 @@ def test_a_softmax_that_no_fused_kernel_takes_is_seven_calls_more():
 
 
 def test_graphs_take_the_host_no_time():
-    assert units(cuda_graphs=True).head(beside_embedding=False).forward.seconds < 0.2e-3
+    assert seconds(units(cuda_graphs=True).head(beside_embedding=False), "F") < 0.2e-3
     assert layer(units(cuda_graphs=True))[0] < 0.2e-3

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from simulator import scenario
-from simulator.engine import pipeline, step, wavefront
-from simulator.engine.assembly import Assembly, assembly
-from simulator.engine.host_copies import HostCopies
-from simulator.engine.inputs import HostSide
+from simulator.engine.prices.assembly import Assembly, assembly
+from simulator.engine.prices.host_copies import HostCopies, HostSide
+from simulator.engine.step import recorded, simulated, stage_clocks
+from simulator.engine.step.local_clock import alone
 from simulator.errors import ScenarioError
 from simulator.simulation import predict, simulate
-from simulator.workload import activations
+from simulator.workload import layer
+from simulator.workload.layers import blocks_of
 from simulator.workload.parameters import total_parameters
 
 LINK = 0.87 * 63e9
@@ -43,7 +43,7 @@ def run(
 
 
 def offloaded(built: Assembly) -> float:
-    return pipeline.time(built.step()).parts.get("offload", 0.0)
+    return simulated.time(built.step()).parts.get("offload", 0.0)
 
 
 def shard(one: scenario.Scenario) -> float:
@@ -57,13 +57,13 @@ def test_an_optimizer_on_the_host_takes_gradients_down_its_sweep_and_weights_up(
     count = shard(one)
     expected = count * 4 / LINK + count * 30 / (0.43 * MEMORY) + count * 2 / LINK
     assert offloaded(assembly(one)) == pytest.approx(expected, rel=1e-3)
-    assert pipeline.time(assembly(one).step()).parts.get("optimizer", 0.0) == 0
+    assert simulated.time(assembly(one).step()).parts.get("optimizer", 0.0) == 0
 
 
 def test_half_of_it_on_the_host_is_half_there_and_half_here() -> None:
     whole, half, none = (run({"optimizer": share}) if share else run() for share in ("100%", "50%", None))
     assert offloaded(assembly(half)) == pytest.approx(offloaded(assembly(whole)) / 2)
-    here = [pipeline.time(assembly(one).step()).parts["optimizer"] for one in (half, none)]
+    here = [simulated.time(assembly(one).step()).parts["optimizer"] for one in (half, none)]
     start = assembly(none).durations.gpu.kernels.elementwise.start
     assert here[0] - start == pytest.approx((here[1] - start) / 2)
 
@@ -75,8 +75,7 @@ def test_zero_offload_hides_gradients_behind_the_backward_and_weights_behind_the
 
 def test_copies_both_ways_share_the_memory_of_the_host_and_not_the_link() -> None:
     built = assembly(run({"optimizer": "100%"}))
-    inputs = replace(built.inputs, host=HostSide(link=10.0, memory=15.0))
-    copies = HostCopies(inputs, built.durations)
+    copies = HostCopies(built.replica, built.durations, HostSide(link=10.0, memory=15.0))
     assert copies.seconds(10, 0) == 1
     assert copies.seconds(10, 5) == 1
     assert copies.seconds(15, 15) == 2
@@ -87,19 +86,16 @@ def units(offload: dict[str, Any], link: str, **more: Any) -> tuple[Assembly, di
     host = {"base": "dgx-h100", "host_link": link, "memory_bandwidth": "1TB/s"}
     built, plain = assembly(run(offload, host=host, **more)), assembly(run(host=host, **more))
     return (built, *(
-        {name: getattr(one.held(one.chunks[0]).units[1], name).seconds for name in ("forward", "backward")}
+        {name: alone(one.held(one.chunks[0])[1].phases[name]).seconds for name in "FB"}
         for one in (built, plain)
     ))  # fmt: skip
 
 
 def test_what_a_layer_keeps_goes_down_beside_its_forward_and_up_beside_its_backward() -> None:
     built, slow, plain = units({"activations": "50%"}, "1GB/s", tensor=2)
-    inputs = built.inputs
-    kept = activations.layer(
-        activations.setting(inputs.model, inputs.stack, inputs.parallelism, inputs.training), False
-    )
-    seconds = 0.5 * sum(kept.values()) / (0.87 * 1e9)
-    assert slow == {name: pytest.approx(seconds) for name in ("forward", "backward")}
+    kept = layer.kept_bytes(built.rank, blocks_of(built.rank.model, 0))
+    seconds = 0.5 * kept / (0.87 * 1e9)
+    assert slow == {name: pytest.approx(seconds) for name in "FB"}
     assert seconds > max(plain.values())
     _, fast, plain = units({"activations": "50%"}, "200GB/s", tensor=2)
     assert fast == plain
@@ -107,10 +103,10 @@ def test_what_a_layer_keeps_goes_down_beside_its_forward_and_up_beside_its_backw
 
 def test_weights_on_the_host_come_up_for_every_layer() -> None:
     built, slow, plain = units({"parameters": "100%"}, "1GB/s", tensor=2)
-    dense = built.held(built.chunks[0]).units[1].dense
-    assert slow["forward"] == pytest.approx(2 * dense / (0.87 * 1e9))
-    assert slow["forward"] > plain["forward"]
-    assert sum(slow.values()) == pytest.approx(2 * slow["forward"])
+    dense = built.held(built.chunks[0])[1].dense
+    assert slow["F"] == pytest.approx(2 * dense / (0.87 * 1e9))
+    assert slow["F"] > plain["F"]
+    assert sum(slow.values()) == pytest.approx(2 * slow["F"])
 
 
 @pytest.mark.parametrize("schedule", ["1f1b", {"kind": "interleaved-1f1b", "chunks": 2}, "zb-h1", "gpipe"])
@@ -118,12 +114,12 @@ def test_weights_on_the_host_come_up_for_every_layer() -> None:
 def test_all_clocks_agree_on_what_is_offloaded(schedule: Any, stack: str) -> None:
     host = {"base": "dgx-h100", "host_link": "5GB/s"}
     offload = {"optimizer": "70%", "parameters": "30%", "activations": "50%"}
-    work = assembly(run(offload, stack, host, pipeline=2, schedule=schedule)).step()
-    fast, simulated = pipeline.play(work), step.simulate(work).timing
+    work = assembly(run(offload, stack, host, tensor=4, pipeline=2, schedule=schedule)).step()
+    fast, played = stage_clocks.play(work), simulated.simulate(work).timing
     assert fast.parts["offload"] > 0
-    assert simulated.seconds == pytest.approx(fast.seconds, rel=1e-9)
-    assert wavefront.play([work])[0] == pytest.approx(fast.seconds, rel=1e-9)
-    assert simulated.parts["offload"] == pytest.approx(fast.parts["offload"], rel=1e-9)
+    assert played.seconds == pytest.approx(fast.seconds, rel=1e-9)
+    assert recorded.play([work])[0] == pytest.approx(fast.seconds, rel=1e-9)
+    assert played.parts["offload"] == pytest.approx(fast.parts["offload"], rel=1e-9)
     assert sum(fast.parts.values()) == pytest.approx(fast.seconds, rel=1e-9)
 
 

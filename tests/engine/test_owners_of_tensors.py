@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.engine.assembly import assembly
-from simulator.engine.inputs import Shared
-from simulator.engine.work import Transfer
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.prices.constants import Shared
+from simulator.engine.step.transfers import Transfer, joined
 from simulator.machine import collectives
 from simulator.scenario import Scenario, from_dict
+from simulator.workload.layers import blocks_of
 from simulator.workload.parameters import layer_parts, total_parameters, weight_tensors
 
 
@@ -31,9 +32,9 @@ def gather(hosts: int, unit: str) -> tuple[Transfer, float]:
     """The gather of all weights, and the broadcast of one owner's part."""
     read = scenario(hosts)
     parts = assembly(replace(read, stack=replace(read.stack, shard_unit=unit)), Shared())
-    whole = parts.chunk(parts.chunks[0]).gather
+    whole = joined(parts.chunk(parts.chunks[0]).gather)
     channel = parts.data.durations.channels["shard"]
-    nbytes = sum(parts.held(parts.chunks[0]).weights) * 2
+    nbytes = sum(parts.parameters[0]) * 2
     owners = min(8 * hosts, 32 * 8 + 3)
     return whole, collectives.time("broadcast", nbytes / owners, channel)
 
@@ -52,5 +53,9 @@ def test_slices_are_gathered_by_all_at_once() -> None:
 def test_a_7b_has_eight_parts_a_layer_and_three_at_the_ends() -> None:
     model = scenario(1).model
     assert model is not None
-    assert weight_tensors(model, 0, 32, embedding=True, head=True) == 32 * len(layer_parts(model, 0)) + 3 == 259
+    assert (
+        weight_tensors(model, 0, 32, embedding=True, head=True)
+        == 32 * len(layer_parts(model, blocks_of(model, 0))) + 3
+        == 259
+    )
     assert total_parameters(model) == 6_738_415_616

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.assembly import assembly, network_of
-from simulator.engine.link_traffic import carried
+from simulator.engine.prices.assembly import assembly, network_of
+from simulator.engine.prices.link_traffic import carried
 from simulator.scenario import from_dict
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import total_parameters
@@ -27,7 +27,7 @@ def test_data_parallel_gradients_are_the_model_twice_around_the_ring():
     cluster = {**START["cluster"], "collectives": "ring"}
     found = built({"tensor": 1}, cluster=cluster, stack={"base": "generic", "gradient_reduce": "fp32"})
     sent = carried(found)["shard"]
-    model = found.inputs.model
+    model = found.rank.model
     assert sent.channel.ranks == 32
     assert sent.nbytes == pytest.approx(4 * total_parameters(model) * 2 * (31 / 32) / 8)
 
@@ -41,7 +41,7 @@ def test_a_ring_through_hosts_loads_scale_up_links_with_the_whole_ring():
 def test_stages_hand_on_activations_forward_and_back():
     """Four stages have three boundaries, crossed twice a microbatch by 4096 x 4096 numbers of two bytes."""
     found = built({"pipeline": 4})
-    microbatches = found.inputs.microbatches
+    microbatches = found.replica.microbatches
     expected = 2 * 3 * microbatches * 4096 * 4096 * 2 / 4
     assert carried(found)["pipeline"].nbytes == pytest.approx(expected)
 

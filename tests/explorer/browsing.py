@@ -95,7 +95,10 @@ class Page:
     """The page as a person meets it: by the words on it."""
 
     def __init__(self, driver: Any, address: str) -> None:
-        self.driver, self.address = driver, address
+        """Open the address that the command printed, whose token the browser keeps."""
+        self.driver, self.printed = driver, address
+        self.address = address.partition("?")[0]
+        driver.get(address)
 
     def open(self, query: str = "", *, width: int = 1280, height: int = 1000) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from simulator.cli import app
 from simulator.explorer import answers, asked, figures, link, settings
 from simulator.explorer.levers import binding, levers
-from simulator.readable import dollars, duration, percent
+from simulator.io.readable import dollars, duration, percent
 from simulator.report import record
 from simulator.studies.point import Base, Point, evaluate
 

@@ -6,7 +6,7 @@ import sys
 import time
 from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
@@ -16,6 +16,12 @@ pytest.importorskip("streamlit")
 from simulator.explorer.views import views
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+SOCKET = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
 TRIES = 3
 """Of a time the best counts: what else the machine does is not the page's."""
 
@@ -251,15 +257,45 @@ def test_a_torn_link_says_so_and_shows_something(page):
     assert page.figure("step")
 
 
-@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config", "/static/favicon.png"])
-def test_the_server_refuses_other_hosts(page, path):
-    where = urlsplit(page.address)
-    for host, status in (("evil.example", 421), (where.netloc, 200)):
-        connection = HTTPConnection(where.hostname, where.port, timeout=10)
-        connection.request("GET", path, headers={"Host": host})
-        answer = connection.getresponse().status
+def test_a_link_that_names_a_file_shows_nothing_of_it(page):
+    page.open(f"?set={quote('calibration=/etc/passwd')}")
+    page.settle()
+    assert "`/etc/passwd` is not opened" in page.text() or "/etc/passwd is not opened" in page.text()
+    assert "root:" not in page.text()
+
+
+def test_the_token_is_kept_by_the_browser_and_stands_in_no_address(page):
+    page.driver.delete_all_cookies()
+    page.driver.get(page.address)
+    assert "Open the address that `foretrain explore` printed" in page.text()
+    page.driver.get(f"{page.printed}&view=Memory")
+    page.settle()
+    assert link.first(parse_qs(urlsplit(page.driver.current_url).query), "view") == "Memory"
+    assert "token" not in page.driver.current_url
+    (kept,) = [one for one in page.driver.get_cookies() if one["name"].startswith("foretrain")]
+    assert (kept["httpOnly"], kept["sameSite"]) == (True, "Lax")
+    page.driver.refresh()
+    page.settle()
+    assert page.figure("step")
+
+
+@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/favicon.png"])
+def test_the_server_refuses_other_hosts_other_pages_and_whoever_has_no_token(page, path):
+    where, token = urlsplit(page.address), link.first(parse_qs(urlsplit(page.printed).query), "token")
+    own, cookie = {"Origin": f"http://{where.netloc}"}, {"Cookie": f"foretrain-{where.port}={token}"}
+    refused = 403 if path == "/_stcore/stream" else 421
+    for headers, expected in (
+        ({"Host": "evil.example", **cookie}, refused),
+        ({"Origin": "http://127.0.0.1:9999", **cookie}, refused),
+        ({"Origin": "chrome-extension://127.0.0.1", **cookie}, refused),
+        ({"Cookie": f"foretrain-{where.port}=x"}, 403),
+        (own, 403),
+        (own | cookie, 101 if path == "/_stcore/stream" else 200),
+    ):
+        connection = HTTPConnection(str(where.hostname), where.port, timeout=10)
+        connection.request("GET", path, headers=(SOCKET if path == "/_stcore/stream" else {}) | headers)
+        assert connection.getresponse().status == expected, headers
         connection.close()
-        assert (answer == 421) == (status == 421)
 
 
 def test_the_server_listens_on_127_0_0_1_alone(page):

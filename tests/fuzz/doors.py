@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import yaml
+from started import ADDRESS
 
 from simulator import catalog, convert, shipped
+from simulator.explorer import link
 from simulator.scenario import read
+from simulator.studies.point import Base
 from simulator.validation import files
 
 ONE_HOST = "tutorial/1-one-host"
@@ -97,14 +103,25 @@ def doors() -> dict[str, Door]:
         Door("training-log", lambda: LOG.splitlines(), _log),
         Door("plan-fit", lambda: [FITTED], lambda at, text: ["plan", "--fit", _put(at / "mine.csv", text), *FLOPS]),
         *(_foreign(name) for name in convert.formats()),
-        _beside("trace", [TRACE], "failures=[{{kind: trace, unit: host, file: {file}, length: 30d}}]"),
-        _beside("edge-list", [LINKS], "cluster.topology={{kind: edge-list, file: {file}}}"),
-        _beside("calibration", [CALIBRATION], "calibration={file}"),
-        _beside("huggingface-model", _configs(), "model={{huggingface: {file}}}"),
+        *(_beside(name, override) for name, override in BESIDE.items()),
+        Door("link", _addresses, lambda _, text: [ADDRESS, text.decode("latin-1")]),
+        Door("link-text", _texts, lambda _, text: [ADDRESS, urlencode({"name": "x", "yaml": _packed(text)})]),
+        Door(
+            "link-set",
+            lambda: [*_overrides(), *_naming_files()],
+            lambda _, text: [ADDRESS, urlencode({"scenario": ONE_HOST, "set": text})],
+        ),
     ]
     return {door.name: door for door in found}
 
 
+BESIDE = {
+    "trace": "failures=[{{kind: trace, unit: host, file: {file}, length: 30d}}]",
+    "edge-list": "cluster.topology={{kind: edge-list, file: {file}}}",
+    "calibration": "calibration={file}",
+    "huggingface-model": "model={{huggingface: {file}}}",
+}
+"""Settings that name a file beside the scenario."""
 FLOPS = ("--flops", "1e22", "--json")
 FLEET = ("--hosts", "4", "--wall", "30d")
 
@@ -137,6 +154,29 @@ def _leaves(data: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from _leaves(value, f"{path}.{key}".lstrip("."))
     if path:
         yield path, json.dumps(data)
+
+
+def _addresses() -> list[str]:
+    """Return addresses of the explorer: of shipped scenarios, of texts, with changes and a view."""
+    bases = [Base(name, str(shipped.find(name)), ("seed=1",)) for name in shipped.names()[::4]]
+    bases += [replace(base, name="mine", source=Path(base.source).read_text(encoding="utf-8")) for base in bases[:3]]
+    return [urlencode(link.write(base, "step"), doseq=True) for base in bases]
+
+
+def _naming_files() -> list[str]:
+    """Return overrides that name a file of this machine, as often as not one that is there."""
+    return [key.format(file=file) for key in BESIDE.values() for file in ("/etc/passwd", "/dev/zero", "../x", ".")]
+
+
+def _texts() -> list[str]:
+    """Return scenarios, and some that name a file of this machine."""
+    start = shipped.find(ONE_HOST).read_text(encoding="utf-8")
+    named = (one.partition("=") for one in _naming_files() if not one.startswith(("cluster", "model")))
+    return [*_scenarios(), *(f"{start}{key}: {value}\n" for key, _, value in named)]
+
+
+def _packed(text: bytes) -> str:
+    return urlsafe_b64encode(zlib.compress(text)).decode()
 
 
 def _entry(kind: str) -> Door:
@@ -182,9 +222,11 @@ def _foreign(name: str) -> Door:
     return Door(f"import-{name}", lambda: seeds, lambda at, text: ["import", name, _put(at / "mine.txt", text)])
 
 
-def _beside(name: str, seeds: list[str], override: str) -> Door:
+def _beside(name: str, override: str) -> Door:
+    texts = {"trace": [TRACE], "edge-list": [LINKS], "calibration": [CALIBRATION]}
+
     def command(at: Path, text: bytes) -> list[str]:
         file = _put(at / f"mine.{'json' if name.startswith('hugging') else 'csv'}", text)
         return [*RUN, ONE_HOST, "--set", "cluster.hosts=2", "--set", override.format(file=file)]
 
-    return Door(name, lambda: seeds, command)
+    return Door(name, lambda: texts.get(name) or _configs(), command)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from simulator.cli import app
 from simulator.errors import ScenarioError
 from simulator.lab import machine
-from simulator.lab.backend import backend
+from simulator.lab.backends import backend
 from simulator.lab.corpus import corpus
 from simulator.lab.roofline import Point, Roofline
 from simulator.lab.stopwatch import seconds

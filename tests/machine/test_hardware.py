@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -62,11 +63,17 @@ def test_usable_memory_of_an_80_gb_part_is_what_out_of_memory_messages_say():
     assert hardware.gpu("h100-sxm-80gb").usable_memory == units.parse("79.6GiB", "B")
 
 
-def test_unpublished_figures_follow_from_published_ones():
-    gpu = hardware.Gpu(memory=100.0, memory_bandwidth=1e12, peak={"bf16": 1e15})
-    assert gpu.usable_memory == 99.0
-    assert gpu.power == pytest.approx(700)
-    assert gpu.idle_power == pytest.approx(98)
+@pytest.mark.parametrize(("peak", "power"), [(989.4e12, 700), (275e12, 192)], ids=["H100 SXM", "TPU v4"])
+def test_the_power_of_a_part_without_one_is_near_the_published_ones(peak: float, power: float):
+    gpu = hardware.Gpu(memory=100.0, memory_bandwidth=1e12, peak={"bf16": peak})
+    assert gpu.power == pytest.approx(power, rel=0.02)
+    assert 0 < gpu.idle_power < gpu.power / 5
+
+
+def test_the_usable_memory_of_a_part_without_one_is_near_what_messages_say():
+    """Out of memory, PyTorch prints 79.15 GiB for 80 GiB of an A100."""
+    gpu = hardware.Gpu(memory=80 * 2**30, memory_bandwidth=1e12, peak={"bf16": 1e15})
+    assert gpu.usable_memory == pytest.approx(79.15 * 2**30, rel=0.002)
 
 
 def test_a_precision_the_gpu_lacks_is_a_mistake_of_the_input():
@@ -95,3 +102,8 @@ def test_less_power_for_the_same_peak_is_slower_within_an_architecture():
 def test_constants_are_less_certain_the_further_they_are_inherited():
     measured, sibling, unknown = (hardware.gpu(name).kernels.spread for name in ("a100", "a800", "tpu-v4"))
     assert measured < sibling < unknown
+
+
+def test_the_best_product_of_a_precision_needs_its_peak():
+    with pytest.raises(ValueError, match=r"give peak\.fp8 too"):
+        replace(hardware.gpu("h100-sxm-80gb"), peak={"bf16": 989e12}, best_matmul={"fp8": 1e15})

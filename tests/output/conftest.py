@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from example_result import endless, llama, measured_step, out_of_memory
 
-from simulator.results import Result
+from simulator.outcome.results import Result
 
 RESULTS = {"fits": llama, "oom": out_of_memory, "measured step": measured_step, "no progress": endless}
 

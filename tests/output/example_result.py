@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from simulator.results import (
+from simulator.outcome.results import (
     Assumption,
     CostResult,
     Distribution,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.trace import chrome
 from simulator.tracks import STREAMS, place, track
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator.errors import ScenarioError
+from simulator.outcome.results import Result
 from simulator.report.threshold import misses
-from simulator.results import Result
 
 
 @pytest.mark.parametrize("floor", ["mfu=0.4", "step.mfu=40%", "goodput=0.9", "run.goodput.p10=0.85", "p_fits=0.9"])
@@ -27,7 +27,7 @@ def test_what_is_not_known_does_not_pass() -> None:
     assert misses(measured_step(), ["mfu=0.1"]) == ["mfu is unknown, under 0.1"]
 
 
-@pytest.mark.parametrize("floor", ["mfuu=0.4", "mfu", "mfu=high", "=1", "p50=1"])
+@pytest.mark.parametrize("floor", ["mfuu=0.4", "mfu", "mfu=high", "=1", "p50=1", "mfu=nan", "mfu=inf", "mfu=-inf%"])
 def test_what_means_nothing_is_an_error(floor: str, result: Result) -> None:
     with pytest.raises(ScenarioError):
         misses(result, [floor])

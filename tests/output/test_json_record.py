@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from simulator.outcome.results import RUN_PARTS, STAGE_PARTS, STEP_PARTS, Result
 from simulator.report import record
-from simulator.results import RUN_PARTS, STAGE_PARTS, STEP_PARTS, Result
 
 SPREAD = {"mean", "p10", "p50", "p90"}
 CONTRACT: dict[str, Any] = {

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from simulator.engine.work import Span
+from simulator.engine.step.simulated import Span
 from simulator.kinds import kinds
-from simulator.occupancy import levels
+from simulator.outcome.occupancy import levels
+from simulator.outcome.results import Level, Result
 from simulator.plots import memory_over_step
-from simulator.results import Level, Result
 from simulator.scenario import from_dict
 from simulator.simulation import simulate
 from simulator.trace import chrome

@@ -6,7 +6,8 @@ import doctest
 
 import pytest
 
-from simulator import readable, tracks
+from simulator import tracks
+from simulator.io import readable
 
 
 @pytest.mark.parametrize("module", [readable, tracks])

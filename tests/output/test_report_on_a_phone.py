@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from simulator.outcome.results import Result
 from simulator.report import html
-from simulator.results import Result
 
 pytestmark = pytest.mark.browser
 

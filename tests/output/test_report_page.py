@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from simulator.outcome.results import Assumption, Result
 from simulator.report import html
-from simulator.results import Assumption, Result
 
 VOID = {"meta", "br", "wbr", "img", "input", "link", "hr"}
 

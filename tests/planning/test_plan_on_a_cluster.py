@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.engine.assembly import assembly
-from simulator.engine.pipeline import time
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.step.stage_clocks import time
 from simulator.errors import InfeasibleError
 from simulator.scenario import Scenario, from_dict
 from simulator.simulation import fits, simulate

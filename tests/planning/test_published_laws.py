@@ -144,8 +144,21 @@ def test_deepseek_sizes_and_tokens_multiply_to_the_budget():
     tokens = 5.8316 * 1e20**0.4757
     assert deepseek.flops_per_token(1e20) * tokens == pytest.approx(1e20, rel=2e-4)
     assert deepseek.optimum(1e20).tokens == pytest.approx(tokens, rel=2e-4)
-    assert deepseek.learning_rate(deepseek.optimum(1e20)) == pytest.approx(0.3118 * 1e20**-0.125)
-    assert deepseek.batch_tokens(deepseek.optimum(1e20)) == pytest.approx(0.2920 * 1e20**0.3271)
+
+
+@pytest.mark.parametrize(
+    ("layers", "hidden", "learning_rate", "batch"),
+    [(30, 4096, 4.2e-4, 2304 * 4096), (95, 8192, 3.2e-4, 4608 * 4096)],
+    ids=["7B", "67B"],
+)
+def test_deepseek_llms_were_trained_with_what_its_law_advises(layers, hidden, learning_rate, batch):
+    """arXiv 2401.02954, table 2, and the README of github.com/deepseek-ai/DeepSeek-LLM: 2T tokens; C = M D with
+    M = 72 L h^2 + 12 L h s at 4,096 tokens."""
+    flops = (72 * layers * hidden**2 + 12 * layers * hidden * 4096) * 2e12
+    choice = Choice(flops / 6 / 2e12, 2e12)
+    assert choice.flops == pytest.approx(flops)
+    assert law("deepseek-2024").learning_rate(choice) == pytest.approx(learning_rate, rel=0.03)
+    assert law("deepseek-2024").batch_tokens(choice) == pytest.approx(batch, rel=0.1)
 
 
 def test_four_epochs_are_nearly_as_good_as_new_data_and_many_gain_nothing():

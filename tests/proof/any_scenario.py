@@ -37,10 +37,6 @@ def word(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(values)
 
 
-def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | strategy
-
-
 @st.composite
 def causes(draw: st.DrawFn) -> Document:
     kind = draw(word("exponential", "weibull", "lognormal", "eviction", "scripted"))

@@ -14,8 +14,8 @@ from any_scenario import SOME, Document, scenarios
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.engine import step
-from simulator.engine.assembly import assembly
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.step import recorded, simulated
 from simulator.errors import ForetrainError
 from simulator.scenario import from_dict
 from simulator.simulation import predict, useful_work
@@ -88,7 +88,9 @@ def answer(question: Question) -> str:
         scenario = from_dict(document, overrides=said)
         work = assembly(scenario, without=without).step()
         quick = predict(scenario, without=without)
-        return repr((quick, work, step.simulate(work), useful_work(scenario, quick.step_time_s)))
+        return repr(
+            (quick, list(recorded.play([work])), simulated.simulate(work), useful_work(scenario, quick.step_time_s))
+        )
     except ForetrainError as error:
         return str(error)
 

@@ -13,8 +13,8 @@ from hypothesis import assume, given
 from rich.console import Console
 
 from simulator.errors import ForetrainError
+from simulator.outcome.results import Result
 from simulator.report import record, text
-from simulator.results import Result
 from simulator.scenario import from_dict
 from simulator.simulation import predict, simulate
 from simulator.trace import chrome
@@ -33,6 +33,26 @@ def test_a_valid_scenario_is_simulated_and_its_result_adds_up(document):
     memory_adds_up(result)
     run_adds_up(result)
     every_output_is_plain(result)
+
+
+@SOME
+@given(scenarios())
+def test_a_key_that_gets_a_warning_may_be_left_out(document):
+    """No result changes with it, whatever else the scenario says."""
+    try:
+        scenario = from_dict(document)
+        whole = simulate(scenario)
+    except ForetrainError:
+        assume(False)
+    warned = [warning.partition(": no effect here")[0] for warning in scenario.warnings if "no effect here" in warning]
+    for key in ", ".join(warned).split(", ") if warned else ():
+        try:
+            without = simulate(from_dict(document, overrides=[f"{key}=null"]))
+        except ForetrainError:
+            continue  # a key that must be given, or another mistake
+        for part in ("verdict", "memory", "run", "cost", "targets"):
+            assert getattr(without, part) == getattr(whole, part), key
+        assert replace(without.step, links=()) == replace(whole.step, links=()), key
 
 
 def step_adds_up(result: Result) -> None:

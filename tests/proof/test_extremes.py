@@ -12,6 +12,8 @@ from contextlib import suppress
 import pytest
 from rich.console import Console
 
+from simulator.engine.run import Outcome, RunInput
+from simulator.engine.run.limits import MOST_IN_ALL, START_OF_A_RUN, refuse_more
 from simulator.errors import ForetrainError, ScenarioError
 from simulator.report import record, text
 from simulator.report.rows import csv_text
@@ -98,6 +100,7 @@ def test_failures_once_in_a_million_years_do_nothing(effect):
     [
         (one_cause("1s", "gpu", "slow"), "runs=2", "gpu exponential in one run; 300,000 is the most"),
         (one_cause("1s", "job", "degrade"), "runs=2", "job exponential in one run; 300,000 is the most"),
+        (START, "runs=100000", "runs: 100,000 runs with about 81 failures, stops and evaluations each are too much"),
         (START, "failures={planned: {every: 1s, time: 1s}}", "planned stops in one run; 300,000 is the most"),
         (START, "training={steps: 1e12, sequence_length: 8192, global_batch: 64}", "300,000 is the most"),
         (START, "training.global_batch=32M", "1,000,000 microbatches a step are too much; 400,000 are the most"),
@@ -118,6 +121,17 @@ def test_what_would_take_hours_is_refused_at_once(document, override, message):
         simulate(from_dict(copy.deepcopy(document), overrides=[override]))
     assert message in str(caught.value)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("happenings", [0, 1, 81, 2500, 299_999])
+def test_as_many_runs_are_simulated_as_the_refusal_says(happenings):
+    run = RunInput(work=1e6, units={"gpu": 8, "host": 1})
+    first = Outcome(wall_clock=1e6, parts={}, interruptions={"gpu": happenings}, planned=0, uptime=1e6, progress=True)
+    with pytest.raises(ScenarioError) as refused:
+        refuse_more(run, first, 10_000_000)
+    most = int(re.search("at most ([0-9,]+)", str(refused.value))[1].replace(",", ""))
+    assert 0.9 * MOST_IN_ALL <= most * (happenings + START_OF_A_RUN) <= MOST_IN_ALL or most < 10
+    refuse_more(run, first, most)
 
 
 @pytest.mark.parametrize(

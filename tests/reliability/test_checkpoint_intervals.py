@@ -13,7 +13,7 @@ from simulator.reliability.advice import interval_advice
 from simulator.reliability.checkpointing.adaptive import Adaptive
 from simulator.reliability.checkpointing.availability import Availability
 from simulator.reliability.checkpointing.base import CheckpointPolicy
-from simulator.reliability.checkpointing.cost import resolve
+from simulator.reliability.checkpointing.cost import SaveCost, as_said, save_cost
 from simulator.reliability.checkpointing.fixed import FixedInterval
 from simulator.reliability.checkpointing.never import Never
 from simulator.reliability.checkpointing.plan import save_plan
@@ -111,18 +111,32 @@ def test_a_policy_told_of_tiers_rounds_each_to_a_multiple_of_the_one_before():
 
 def test_a_blocking_save_takes_as_long_as_storage():
     # BLOOM-176B: 2.3 TB in 40 s.
-    policy = resolve(YoungDaly(), size=2.3e12, size_per_gpu=6e9, write=57.5e9, host_link=25e9)
-    assert policy.stall == pytest.approx(40.0)
+    cost = save_cost(YoungDaly(), size=2.3e12, size_per_gpu=6e9, write=57.5e9, read=57.5e9, host_link=25e9)
+    assert cost.stall == pytest.approx(40.0)
 
 
 def test_an_asynchronous_save_stalls_for_the_copy_and_persists_over_storage():
-    policy = resolve(YoungDaly(mode="async"), size=5.29e12, size_per_gpu=0.59e9, write=1e11, host_link=1e9)
-    assert (policy.stall, policy.persist) == pytest.approx((0.59, 52.9))
+    cost = save_cost(YoungDaly(mode="async"), size=5.29e12, size_per_gpu=0.59e9, write=1e11, read=1e11, host_link=1e9)
+    assert (cost.stall, cost.persist) == pytest.approx((0.59, 52.9))
 
 
 def test_hosts_can_be_slower_than_storage():
-    policy = resolve(YoungDaly(), size=8e12, size_per_gpu=1e9, write=1e12, host_link=25e9, host_network=1e10, hosts=10)
-    assert policy.stall == pytest.approx(80.0)
+    given = {"size": 8e12, "size_per_gpu": 1e9, "write": 1e12, "read": 1e12, "host_link": 25e9}
+    cost = save_cost(YoungDaly(), **given, host_network=1e10, hosts=10)
+    assert cost.stall == pytest.approx(80.0)
+
+
+def test_a_slowdown_while_a_save_is_persisted_is_training_time_lost():
+    given = {"size": 5.29e12, "size_per_gpu": 0.59e9, "write": 1e11, "read": 1e11, "host_link": 1e9}
+    cost = save_cost(YoungDaly(mode="async", slowdown=0.05), **given)
+    assert (cost.stall, cost.persist) == pytest.approx((0.59 + 0.05 * 52.9, 52.9))
+    assert save_cost(YoungDaly(slowdown=0.05), **given).stall == pytest.approx(52.9)
+
+
+def test_what_a_policy_says_is_what_a_save_costs_and_what_it_leaves_out_costs_nothing():
+    said = FixedInterval(interval=600.0, mode="async", stall=2.0, persist=60.0, slowdown=0.1, load=30.0, bytes=1e12)
+    assert as_said(said) == SaveCost(stall=8.0, persist=60.0, load=30.0, bytes=1e12)
+    assert as_said(FixedInterval(interval=600.0)) == SaveCost()
 
 
 def test_half_and_double_the_best_interval_cost_little():

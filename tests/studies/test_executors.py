@@ -8,10 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.studies.executors import Here, in_order, opened
+from simulator.studies.point import Base
 from simulator.studies.store import Store
 from simulator.studies.study import rows
 
@@ -40,6 +43,8 @@ def test_items_are_asked_for_as_they_are_needed() -> None:
 
 
 class Number(int):
+    base = Base("none", "version: 1\n")
+
     @property
     def key(self) -> str:
         return f"{int(self) % 5}"
@@ -100,3 +105,53 @@ def test_two_dask_workers_write_the_same_bytes(measured: str, tmp_path: Path) ->
         )
     assert there.stdout == here.stdout
     assert (tmp_path / "a" / "rows.jsonl").read_bytes() == (tmp_path / "b" / "rows.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:9", "ucx://127.0.0.1:9", "nonsense", "", "inproc://x", "://"])
+def test_an_address_that_dask_cannot_use_is_a_sentence(address: str) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(ScenarioError, match="expected an address such as tcp://host:8786"), opened(dask=address):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_without_workers_is_said_once_and_ctrl_c_ends_it(measured: str) -> None:
+    distributed = pytest.importorskip("distributed")
+    arguments = [sys.executable, "-m", "simulator", "sweep", measured, "--vary", "prices.gpu_hour=[$1,$2]"]
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        program = subprocess.Popen(
+            [*arguments, "--dask", cluster.scheduler_address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        assert program.stderr is not None
+        assert "waiting for workers" in program.stderr.readline()
+        time.sleep(2.5)
+        program.send_signal(signal.SIGINT)
+        table, said = program.communicate()
+    assert program.returncode == 130
+    assert table == ""
+    assert said == "Interrupted; --out DIR keeps what is done\n"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_workers_that_come_late_or_die_are_waited_for(measured: str) -> None:
+    distributed = pytest.importorskip("distributed")
+    said: list[str] = []
+    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
+        Timer(2.5, cluster.scale, [1]).start()
+        with opened(dask=cluster.scheduler_address, say=said.append) as (executor, workers):
+            assert len(said) == 1
+            assert list(in_order(square, range(4), executor, workers)) == [0, 1, 4, 9]
+            cluster.scale(0)
+            late = Timer(5, cluster.scale, [1])
+            late.start()
+            time.sleep(2.5)
+            assert list(in_order(square, range(4), executor, workers)) == [0, 1, 4, 9]
+            late.join()
+    assert len(said) == 2
+    assert all("waiting for workers" in message for message in said)

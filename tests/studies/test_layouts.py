@@ -11,6 +11,7 @@ import pytest
 from simulator.errors import ScenarioError
 from simulator.scenario import Scenario, read
 from simulator.simulation import predict
+from simulator.studies import best, ranking
 from simulator.studies import layouts as study
 from simulator.studies.point import Base
 from simulator.studies.space import Space, divisors
@@ -81,13 +82,33 @@ def test_a_layout_is_what_predict_says_of_it(text: str) -> None:
             assert row["reason"].startswith(f"stage {predicted.memory.worst_stage} needs")
             assert "step_time_s" not in row
         else:
-            assert row["step_time_s"] == pytest.approx(predicted.step_time_s, rel=0.005)
+            assert row["step_time_s"] <= predicted.step_time_s * 1.005
+            assert row["step_time_s"] == pytest.approx(predicted.step_time_s, rel=0.12)
 
 
-def test_the_best_are_timed_to_rounding() -> None:
+def test_no_bound_is_above_the_simulated_step() -> None:
     found = [scenario for row, scenario in rows_of(SMALL) if row["verdict"] == "fits"][:20]
     for row, scenario in zip(study.exactly(found), found, strict=True):
-        assert row["step_time_s"] == pytest.approx(predict(scenario).step_time_s, rel=1e-9)
+        assert row["step_time_s"] <= predict(scenario).step_time_s * (1 + 1e-9)
+
+
+def speed(row: dict[str, Any]) -> float | None:
+    return row.get("step_time_s")
+
+
+def test_the_first_is_proven() -> None:
+    """All layouts simulated: none is faster than the first, and those that are said to be simulated are."""
+    base, (start, found) = Base("small", SMALL), all_of(SMALL)
+    groups = study.groups(base, found)
+    rows = [row for group in groups for row in study.evaluate(group)["layouts"]]
+    layouts = [layout for group in groups for layout in group.layouts]
+    best.time_exactly(start, rows, layouts)
+    both = [(row, predict(one.of(start)).step_time_s) for row, one in zip(rows, layouts, strict=True) if speed(row)]
+    first = ranking.ordered(rows)[0]
+    able = [seconds for row, seconds in both if row["p_fits"] >= ranking.LIKELY]
+    assert first["simulated"]
+    assert first["step_time_s"] == pytest.approx(min(able), rel=1e-9)
+    assert all(row["step_time_s"] == pytest.approx(seconds) for row, seconds in both if row["simulated"])
 
 
 def test_rows_do_not_depend_on_who_is_beside_them() -> None:

@@ -73,6 +73,9 @@ def test_where_the_best_is_tight_the_one_that_surely_fits_is_written_beside_it(d
     best, fastest = (predict(read(tmp_path / f"{name}.yaml")) for name in ("best", "fastest"))
     assert (best.memory.verdict, fastest.memory.verdict) == ("fits", "tight")
     assert fastest.step_time_s < best.step_time_s
+    layouts(*arguments, "--sure")
+    assert (tmp_path / "best.yaml").exists()
+    assert not (tmp_path / "fastest.yaml").exists()
 
 
 def test_a_best_that_surely_fits_is_the_only_one_that_is_written(dense: str, tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from simulator.cli import app
-from simulator.readable import duration
+from simulator.io.readable import duration
 from simulator.reliability.advice import interval_advice
 from simulator.scenario import read
 from simulator.simulation import simulate
+from simulator.studies.stress import FIRST
 
 MTBF, STALL = 36_000.0, 60.0
 TEXT = f"""\
@@ -59,7 +60,7 @@ def test_what_is_close_gets_more_runs_than_what_is_not(failing: str) -> None:
     found = {
         row["checkpoint.interval"]: row for row in rows(failing, "--vary", "checkpoint.interval=[200s, 2000s, 2078s]")
     }
-    assert found["200s"]["runs"] == 25
+    assert found["200s"]["runs"] == FIRST
     assert found["2000s"]["runs"] == found["2078s"]["runs"] == 100
     assert not found["200s"]["tie"]
     assert sum(row["best"] for row in found.values()) == 1

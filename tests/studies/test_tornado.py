@@ -24,9 +24,10 @@ def test_dollars_follow_the_price_and_a_measured_step_its_efficiency(measured: s
     expected = rows[0]["dollars_p50"]
     found = {swing.name: swing for swing in swings(rows, "dollars_p50")}
     assert found.keys() == {"price of a GPU-hour", "kernel efficiency"}
-    assert found["price of a GPU-hour"].low == pytest.approx(0.8 * expected)
-    assert found["price of a GPU-hour"].high == pytest.approx(1.2 * expected)
-    assert found["kernel efficiency"].low == pytest.approx(expected / 0.9)
+    price, efficiency = INPUTS["price of a GPU-hour"], INPUTS["kernel efficiency"]
+    assert found["price of a GPU-hour"].low == pytest.approx(price.low * expected)
+    assert found["price of a GPU-hour"].high == pytest.approx(price.high * expected)
+    assert found["kernel efficiency"].low == pytest.approx(expected / efficiency.low)
     assert next(iter(found)) == "price of a GPU-hour"
 
 

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from simulator.validation import files
+from simulator.validation.row import Row
 from simulator.validation.rows import expression
-from simulator.validation.suites.base import Row
 from simulator.validation.suites.runs import Runs
 
 PLAIN = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from simulator.campaign import checkpoint_bytes, run_input
 from simulator.engine import run as engine
-from simulator.results import Result
+from simulator.outcome.campaign import checkpoint_bytes, run_input
+from simulator.outcome.results import Result
 from simulator.scenario import Scenario, from_dict
 from simulator.simulation import simulate
 from simulator.workload.parameters import total_parameters

@@ -54,11 +54,21 @@ def test_tensor_parallelism_over_hosts_halves_the_speed_of_3_6b() -> None:
     assert ratios == pytest.approx([time / measured[0] for time in measured], rel=0.2)
 
 
-@pytest.mark.xfail(reason="tensor parallelism over all of a host is 8% slow on this stack")
+def steps_of_18_4b() -> list[float]:
+    """Return the step times of the layouts of c043, vTrain: TP8, TP4 PP2, PP8, TP16 on 256 A100."""
+    return [published(name).step for name in ("VT-0027", "VT-0033", "VT-0035", "VT-0040")]
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="10.29 s TP8, 7% slow, and 9.48 s TP4 PP2, 5% fast, change places")
 def test_four_layouts_of_18_4b_in_their_order() -> None:
-    """c043, vTrain: 9.60 s TP8, 10.03 TP4 PP2, 12.38 PP8, 20.41 TP16 on 256 A100."""
-    steps = [published(name).step for name in ("VT-0027", "VT-0033", "VT-0035", "VT-0040")]
+    """c043, vTrain: 9.60 s TP8, 10.03 TP4 PP2, 12.38 PP8, 20.41 TP16."""
+    steps = steps_of_18_4b()
     assert steps == sorted(steps)
+
+
+def test_four_layouts_of_18_4b_relative_to_the_fastest() -> None:
+    """c043, vTrain: 9.60 s TP8, 10.03 TP4 PP2, 12.38 PP8, 20.41 TP16; each ratio within 20%."""
+    steps = steps_of_18_4b()
     measured = [9.6036, 10.0316, 12.379, 20.4148]
     assert [step / steps[0] for step in steps] == pytest.approx([time / measured[0] for time in measured], rel=0.2)
 
@@ -129,12 +139,19 @@ def test_mpt_70b_scales_weakly_to_512_h100() -> None:
     assert close(efficiencies("mosaic-003", "mosaic-002", "mosaic-001"), [0.978, 0.952], 4)
 
 
-@pytest.mark.xfail(reason="95.5% are kept at 512 GPUs")
-def test_a_small_model_scales_worse_than_a_large_one() -> None:
+@pytest.mark.xfail(raises=AssertionError, reason="95.5% at 512 GPUs, 5.2 points above what was measured")
+def test_mpt_1b_scales_weakly_to_512_h100() -> None:
     """c074, llm-foundry: MPT 1B keeps 96.4% and 90.3%, within 5 points."""
-    small = efficiencies("mosaic-018", "mosaic-017", "mosaic-016")
-    assert close(small, [0.964, 0.903], 5)
-    assert small[1] < efficiencies("mosaic-003", "mosaic-002", "mosaic-001")[1]
+    assert close(efficiencies("mosaic-018", "mosaic-017", "mosaic-016"), [0.964, 0.903], 5)
+
+
+def test_a_small_model_scales_worse_than_a_large_one() -> None:
+    """c074, llm-foundry: at 512 GPUs, MPT 1B keeps less of its rate than MPT 70B."""
+    small, large = (
+        efficiencies("mosaic-018", "mosaic-017", "mosaic-016"),
+        efficiencies("mosaic-003", "mosaic-002", "mosaic-001"),
+    )
+    assert small[1] < large[1]
 
 
 def test_a_small_gpt_on_four_times_the_gpus() -> None:
@@ -246,7 +263,8 @@ def test_8b_on_twice_as_many_gh200() -> None:
 
 
 @pytest.mark.xfail(
-    reason="the ratio is 1.08: memory was nearly full on 64 GPUs, and retries of the allocator are not modelled"
+    raises=AssertionError,
+    reason="the ratio is 1.08: memory was nearly full on 64 GPUs, and retries of the allocator are not modelled",
 )
 def test_too_few_tokens_a_gather_slow_70b_on_a100_40gb() -> None:
     """c082, llm-foundry: 276 tokens/s on 64 GPUs with 2 sequences, 376 on 128 with 4: a ratio of 1.15 to 1.6."""
@@ -277,7 +295,11 @@ def test_days_of_three_dimensional_parallelism(names: tuple[str, ...], expected:
     assert [days(name) for name in names] == pytest.approx(expected, rel=0.10)
 
 
-@pytest.mark.xfail(reason="collectives of DeepSpeed in 2021 were about ten times slower than any rule of their network")
+@pytest.mark.xfail(
+    raises=AssertionError,
+    reason="ZeRO-3 takes 0.8 and 0.9 times as long: collectives of DeepSpeed in 2021 were about ten times slower than "
+    "any collective model gives for this network",
+)
 @pytest.mark.parametrize(("sharded", "split"), [("NAR2-0003", "NAR2-0009"), ("NAR2-0006", "NAR2-0012")])
 def test_sharding_alone_is_half_as_fast_at_scale(sharded: str, split: str) -> None:
     """c084, c085, arXiv 2104.04473, table 2: ZeRO-3 takes at least twice as long on 1,536 and 2,240 GPUs."""

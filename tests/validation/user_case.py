@@ -1,4 +1,4 @@
-"""How questions that people asked in public are put to the program: as scenarios, answered by the fast clock."""
+"""How questions that people asked in public are put to the program: as scenarios, answered by the simulated step."""
 
 from __future__ import annotations
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from simulator import catalog
-from simulator.workload.model import Experts, Latent, Model, Window
+from simulator.workload.blocks.attention import Window
+from simulator.workload.blocks.latent import Latent
+from simulator.workload.model import Experts, Model
 
 NOT_SHAPE = ("source", "aliases", "published")
 NAMES = catalog.names("model")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from stack_entries import stack
 
-from simulator.workload import ends, layer, recompute
-from simulator.workload.activations import kept, setting
+from simulator.workload import layer
+from simulator.workload.blocks.head import Head
+from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Context, Parallelism
-from simulator.workload.model import Model
+from simulator.workload.model import Experts, Model
 from simulator.workload.operations import Gemm, Program, Traffic
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack, States
 from simulator.workload.training import Precision, Recompute, Training
 
@@ -23,8 +25,29 @@ TOKENS = 2 * 2048
 STREAM, WIDE = TOKENS * 1024, TOKENS * 4096
 
 
-def shape(model: Model = LLAMA, software: Stack | None = None, training: Training = TRAINING) -> Shape:
-    return Shape.of(model, software or Stack(), Parallelism(), training, "flash-2")
+def rank(
+    model: Model = LLAMA,
+    software: Stack | None = None,
+    training: Training = TRAINING,
+    layout: Parallelism | None = None,
+) -> Rank:
+    return Rank.of(model, software or Stack(), layout or Parallelism(), training)
+
+
+def ahead(one: Rank) -> Program:
+    return layer.forward(one, blocks_of(one.model, 0))
+
+
+def behind(one: Rank) -> Program:
+    return layer.backward(one, blocks_of(one.model, 0))
+
+
+def recomputed(one: Rank, kind: Any) -> Program:
+    return layer.recomputed(one, blocks_of(one.model, 0), Recompute(kind=kind))
+
+
+def kept(one: Rank, kind: Any = "none") -> dict[str, float]:
+    return layer.kept(one, blocks_of(one.model, 0), Recompute(kind=kind))
 
 
 def moved(program: Program, name: str) -> float:
@@ -33,21 +56,21 @@ def moved(program: Program, name: str) -> float:
 
 
 def test_a_residual_reads_two_tensors_and_writes_one_both_ways() -> None:
-    assert moved(layer.forward(shape()), "mlp residual") == 3 * 2 * STREAM
-    assert moved(layer.backward(shape()), "mlp residual backward") == 3 * 2 * STREAM
+    assert moved(ahead(rank()), "mlp residual") == 3 * 2 * STREAM
+    assert moved(behind(rank()), "mlp residual backward") == 3 * 2 * STREAM
 
 
 def test_dropout_writes_its_mask_beside_and_the_backward_masks_and_sums_the_bias() -> None:
-    assert moved(layer.forward(shape(GPT)), "mlp residual") == (3 * 2 + 1) * STREAM
-    assert moved(layer.backward(shape(GPT)), "mlp residual backward") == (3 * 2 + (2 * 2 + 1) + 2) * STREAM
+    assert moved(ahead(rank(GPT)), "mlp residual") == (3 * 2 + 1) * STREAM
+    assert moved(behind(rank(GPT)), "mlp residual backward") == (3 * 2 + (2 * 2 + 1) + 2) * STREAM
 
 
 def test_kernel_by_kernel_dropout_and_a_bias_apart_read_and_write_once_more() -> None:
     eager = Stack(elementwise="eager")
-    assert moved(layer.forward(shape(GPT, eager)), "mlp residual") == (3 * 2 + 2 * 2 + 1) * STREAM
+    assert moved(ahead(rank(GPT, eager)), "mlp residual") == (3 * 2 + 2 * 2 + 1) * STREAM
     apart = replace(eager, row_bias="apart")
-    assert moved(layer.forward(shape(GPT, apart)), "mlp residual") == (3 * 2 + 2 * 2 + 1 + 2 * 2) * STREAM
-    assert moved(layer.forward(shape(LLAMA, apart)), "mlp residual") == 3 * 2 * STREAM
+    assert moved(ahead(rank(GPT, apart)), "mlp residual") == (3 * 2 + 2 * 2 + 1 + 2 * 2) * STREAM
+    assert moved(ahead(rank(LLAMA, apart)), "mlp residual") == 3 * 2 * STREAM
 
 
 @pytest.mark.parametrize(
@@ -55,19 +78,19 @@ def test_kernel_by_kernel_dropout_and_a_bias_apart_read_and_write_once_more() ->
     [(GPT, "fused", 2, 3), (GPT, "eager", 2, 3), (LLAMA, "fused", 3, 5), (LLAMA, "eager", 5, 9)],
 )
 def test_an_activation_passes_over_its_width(model: Model, mlp: str, forward: int, backward: int) -> None:
-    one = shape(model, Stack(mlp=mlp))
-    assert moved(layer.forward(one), "mlp activation") == forward * 2 * WIDE
-    assert moved(layer.backward(one), "mlp activation backward") == backward * 2 * WIDE
+    one = rank(model, Stack(mlp=mlp))
+    assert moved(ahead(one), "mlp activation") == forward * 2 * WIDE
+    assert moved(behind(one), "mlp activation backward") == backward * 2 * WIDE
 
 
 def test_only_products_with_a_bias_sum_its_gradient() -> None:
     qkv = 3 * 1024 * TOKENS
-    assert moved(layer.backward(shape(GPT)), "qkv bias") == 2 * qkv
-    assert moved(layer.backward(shape(GPT)), "mlp up bias") == 2 * WIDE
-    some = layer.backward(shape(replace(LLAMA, bias="qkv")))
+    assert moved(behind(rank(GPT)), "qkv bias") == 2 * qkv
+    assert moved(behind(rank(GPT)), "mlp up bias") == 2 * WIDE
+    some = behind(rank(replace(LLAMA, bias="qkv")))
     assert moved(some, "qkv bias") == 2 * qkv
     assert moved(some, "mlp up bias") == 0
-    assert moved(layer.backward(shape()), "qkv bias") == 0
+    assert moved(behind(rank()), "qkv bias") == 0
 
 
 @pytest.mark.parametrize(("gradients", "width"), [("fp32", 4), ("bf16", 2)])
@@ -75,9 +98,9 @@ def test_a_gradient_added_apart_is_read_and_the_main_one_read_and_written_in_its
     gradients: str, width: int
 ) -> None:
     training = replace(TRAINING, states=States(gradients=gradients))
-    plain = layer.backward(shape(LLAMA, Stack(gradient_accumulation_fusion=False), training))
+    plain = behind(rank(LLAMA, Stack(gradient_accumulation_fusion=False), training))
     assert moved(plain, "mlp down accumulate") == 1024 * 4096 * (2 + 2 * width)
-    assert moved(layer.backward(shape(LLAMA, Stack(), training)), "mlp down accumulate") == 0
+    assert moved(behind(rank(LLAMA, Stack(), training)), "mlp down accumulate") == 0
 
 
 @pytest.mark.parametrize(
@@ -85,16 +108,13 @@ def test_a_gradient_added_apart_is_read_and_the_main_one_read_and_written_in_its
 )
 def test_a_norm_that_casts_leaves_the_transpose(scaling: str, norm_casts: bool, nbytes: int) -> None:
     training = replace(TRAINING, precision=Precision(kind="fp8", scaling=scaling))
-    program = layer.forward(shape(LLAMA, Stack(norm_casts=norm_casts), training))
+    program = ahead(rank(LLAMA, Stack(norm_casts=norm_casts), training))
     assert moved(program, "mlp up cast") == nbytes * STREAM
     assert moved(program, "mlp down cast") == {"delayed": 4, "current": 6}[scaling] * WIDE
 
 
 def test_recompute_that_stops_leaves_out_what_nothing_needs_again() -> None:
-    training = replace(TRAINING, recompute=Recompute(kind="full"))
-    whole, stopped = (
-        recompute.recomputed(shape(LLAMA, Stack(recompute_stops=stops), training)) for stops in (False, True)
-    )
+    whole, stopped = (recomputed(rank(LLAMA, Stack(recompute_stops=stops)), "full") for stops in (False, True))
     assert stopped == whole[: len(stopped)]
     assert [one.name for one in whole[len(stopped) :]] == ["mlp down", "mlp residual"]
     products = [one.work for one in whole if isinstance(one.work, Gemm)]
@@ -107,7 +127,7 @@ def test_the_fused_softmax_takes_squares_in_fours(microbatch: int, tensor: int, 
     software, training = Stack(attention="unfused"), replace(TRAINING, microbatch=microbatch)
     assert software.softmax_of(microbatch * 8 / tensor) == kind
     layout = Parallelism(tensor=tensor)
-    scores = kept(setting(GPT, software, layout, training), "none")["attention scores"]
+    scores = kept(rank(GPT, software, training, layout))["attention scores"]
     squares = microbatch * 8 / tensor * 2048**2
     assert scores == (2 + (4 if kind == "eager" else 0)) * squares
 
@@ -118,8 +138,8 @@ def test_stacks_with_reentrant_or_own_checkpoints_recompute_whole_layers() -> No
 
 
 def test_a_loss_moves_what_its_stack_says_and_metrics_work_it_out_again() -> None:
-    one = shape(LLAMA, Stack(loss_traffic=6, train_metrics=2))
-    forward, backward = ends.head_forward(one), ends.head_backward(one)
+    one = rank(LLAMA, Stack(loss_traffic=6, train_metrics=2))
+    forward, backward = layer.end(one, Head(), "forward"), layer.end(one, Head(), "backward")
     assert moved(forward, "loss") + moved(backward, "loss backward") == 6 * TOKENS * 1024
     assert moved(forward, "metrics") == 2 * 6 * TOKENS * 1024
 
@@ -127,7 +147,46 @@ def test_a_loss_moves_what_its_stack_says_and_metrics_work_it_out_again() -> Non
 def test_a_split_sequence_leaves_the_squares_whole_for_the_softmax() -> None:
     software = Stack(attention="unfused")
     one, split = (
-        kept(setting(GPT, software, Parallelism(tensor=2, context=Context(size=size)), TRAINING), "none")
-        for size in (1, 4)
+        kept(rank(GPT, software, layout=Parallelism(tensor=2, context=Context(size=size)))) for size in (1, 4)
     )
     assert split["attention scores"] == one["attention scores"] / 4 == 2 * (2 * 8 / 2) * 2048**2 / 4
+
+
+@pytest.mark.parametrize(("tensor", "chunks"), [(1, 8), (1, 32), (2, 8)])
+def test_time_and_memory_of_a_chunked_loss_obey_one_switch(tensor: int, chunks: int) -> None:
+    """A chunk of logits at a time in memory; as many products of as many rows fewer in time, the same FLOPs."""
+    layout, whole = Parallelism(tensor=tensor), Stack(loss_bytes=12, loss_traffic=34)
+    pieces = replace(whole, loss="chunked", loss_chunks=chunks)
+    entries = TOKENS * 1024 / tensor
+    peaks = [Head().peak(rank(LLAMA, one, layout=layout)) for one in (whole, pieces)]
+    assert peaks[0] - peaks[1] == pytest.approx(12 * entries * (1 - 1 / chunks))
+    programs = [layer.end(rank(LLAMA, one, layout=layout), Head(), "forward") for one in (whole, pieces)]
+    assert [moved(program, "loss") for program in programs] == [34 / 2 * entries, 10 / 2 * entries]
+    products = [next(one.work for one in program if one.name == "head") for program in programs]
+    assert [one.m * one.kernels for one in products] == [TOKENS, TOKENS]
+    assert [one.kernels for one in products] == [1, chunks]
+
+
+@pytest.mark.parametrize(("loss", "share"), [("vocabulary-parallel", 1 / 4), ("chunked", 1 / 4), ("replicated", 1)])
+def test_time_and_memory_share_the_vocabulary_alike(loss: Any, share: float) -> None:
+    stack = Stack(loss=loss, loss_chunks=1, loss_traffic=8, loss_bytes=8)
+    one, other = (
+        rank(LLAMA, software, layout=Parallelism(tensor=4)) for software in (stack, replace(stack, loss_bytes=0))
+    )
+    peak, none = Head().peak(one), Head().peak(other)
+    program = layer.end(one, Head(), "forward")
+    assert peak - none == pytest.approx(8 * TOKENS * 1024 * share)
+    assert moved(program, "loss") == 4 * TOKENS * 1024 * share
+
+
+@pytest.mark.parametrize(("expert", "rows"), [(1, 0), (4, 2)])
+def test_operations_that_selective_recompute_keeps_are_the_ones_it_does_not_repeat(expert: int, rows: int) -> None:
+    """torchtitan's list has no grouped product: of two active experts a token, rows are kept where they were sent."""
+    model = replace(LLAMA, experts=Experts(count=8, active=2, ffn=512))
+    software, layout = Stack(selective="operations"), Parallelism(expert=expert)
+    one, other = (rank(shape, software, layout=layout) for shape in (model, replace(model, experts=None)))
+    experts, dense = kept(one, "selective"), kept(other, "selective")
+    common = {name: nbytes for name, nbytes in dense.items() if not name.startswith("mlp")}
+    assert experts == common | ({"exchanged rows": rows * 2 * 2 * STREAM} if rows else {})
+    again = [operation.name for operation in recomputed(one, "selective") if isinstance(operation.work, Gemm)]
+    assert [name for name in again if name.startswith("expert")] == ["expert up", "expert down"]

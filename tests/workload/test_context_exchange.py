@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.machine.kernels import attention
 from simulator.scenario import from_dict
 from simulator.workload import layer
+from simulator.workload.layers import blocks_of
 from simulator.workload.operations import Core, Exchange, Traffic
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank
 
 SEQUENCE = 32768
 
@@ -26,8 +28,8 @@ def program(context, kind="ring", *, tensor=1, backward=False, **stack):
             "training": {"tokens": "1B", "sequence_length": SEQUENCE, "global_batch": 8, "microbatch": 1},
         }
     )
-    shape = Shape.of(case.model, replace(case.stack, **stack), case.parallelism, case.training, "cudnn")
-    return layer.backward(shape) if backward else layer.forward(shape)
+    rank = Rank.of(case.model, replace(case.stack, **stack), case.parallelism, case.training)
+    return (layer.backward if backward else layer.forward)(rank, blocks_of(case.model, 0))
 
 
 def cores(found):
@@ -92,3 +94,21 @@ def test_a_merge_in_fp32_kernel_by_kernel_moves_six_times_as_much(backward):
     else:
         assert traffic["attention merge"] == 3 * 0.75 * (2 + 4 + 12 + 8 + 12) * queries
         assert traffic["attention casts"] == (2 + 4 + 4 + 2) * queries
+
+
+@pytest.mark.parametrize(("size", "message"), [(2, ""), (8, ""), (40, ""), (16, "40 heads"), (10, "8 key and value")])
+def test_ulysses_deals_whole_heads_or_copies_of_key_heads(size: int, message: str) -> None:
+    """40 heads and 8 key heads (Qwen2.5-14B): 8 divides both, 40 copies key heads fivefold (verl issue 1226)."""
+    plain = {
+        "version": "1",
+        "name": "ulysses",
+        "model": {"layers": 2, "hidden": 5120, "heads": 40, "kv_heads": 8, "vocabulary": 1024},
+        "cluster": {"host": "hgx-h100", "hosts": 2 * size},
+        "parallelism": {"context": {"size": size, "kind": "ulysses"}},
+        "training": {"steps": 1, "sequence_length": 5120, "global_batch": 16},
+    }
+    if not message:
+        assert from_dict(plain).parallelism.context.size == size
+        return
+    with pytest.raises(ScenarioError, match=f"ulysses deals {message}"):
+        from_dict(plain)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +9,13 @@ from hypothesis import strategies as st
 from simulator import scenario
 from simulator.simulation import predict, simulate
 from simulator.workload import capacity, layer
-from simulator.workload.activations import layer as kept
-from simulator.workload.activations import setting
+from simulator.workload.capacity import Moe
+from simulator.workload.layer import kept
+from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Experts, Model
 from simulator.workload.operations import Exchange, Gemm
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -24,7 +23,11 @@ EXPERTS = Experts(count=64, active=8, ffn=1024)
 MODEL = Model(layers=2, hidden=2048, heads=16, vocabulary=1024, experts=EXPERTS)
 LAYOUT = Parallelism(expert=8)
 TRAINING = Training(sequence_length=4096)
-SHAPE = Shape.of(MODEL, Stack(), LAYOUT, TRAINING, "flash-2", experts=True)
+BLOCKS = blocks_of(MODEL, 0)
+
+
+def rank(**moe: float) -> Rank:
+    return Rank.of(MODEL, Stack(), LAYOUT, TRAINING, moe=Moe(**moe))
 
 
 def test_an_expert_has_capacity_times_the_mean_rows_rounded_up() -> None:
@@ -33,24 +36,29 @@ def test_an_expert_has_capacity_times_the_mean_rows_rounded_up() -> None:
     assert capacity.rows(EXPERTS, 100, 1.0) == 64 * 13
 
 
-def work(shape: Shape, name: str) -> Gemm | Exchange:
-    (found,) = (one.work for one in layer.forward(shape) if one.name == name)
+def work(one: Rank, name: str) -> Gemm | Exchange:
+    (found,) = (operation.work for operation in layer.forward(one, BLOCKS) if operation.name == name)
     assert isinstance(found, Gemm | Exchange)
     return found
 
 
 def test_products_and_exchanges_are_padded_to_the_capacity_whatever_the_imbalance() -> None:
-    balanced, crowded = SHAPE, replace(SHAPE, imbalance=2.0)
-    padded, both = replace(SHAPE, capacity=1.5), replace(SHAPE, capacity=1.5, imbalance=2.0)
+    balanced, crowded = rank(), rank(imbalance=2.0)
+    padded, both = rank(capacity=1.5), rank(capacity=1.5, imbalance=2.0)
     for name, size in (("expert up", "m"), ("dispatch", "nbytes")):
         mean = getattr(work(balanced, name), size)
         assert getattr(work(padded, name), size) == getattr(work(both, name), size) == 1.5 * mean
-        grown = 2 if size == "m" else 1
-        assert getattr(work(crowded, name), size) == grown * mean
+        assert getattr(work(crowded, name), size) == 2 * mean
+
+
+def test_the_fullest_rank_keeps_what_it_receives() -> None:
+    even, crowded = kept(rank(), BLOCKS), kept(rank(imbalance=2.0), BLOCKS)
+    for name, nbytes in even.items():
+        assert crowded[name] == pytest.approx(nbytes * (2 if name.startswith("expert") else 1))
 
 
 def test_what_experts_keep_is_padded_too() -> None:
-    free, padded = (kept(setting(MODEL, Stack(), LAYOUT, TRAINING, size), True) for size in (None, 1.5))
+    free, padded = kept(rank(), BLOCKS), kept(rank(capacity=1.5), BLOCKS)
     for name, nbytes in free.items():
         assert padded[name] == pytest.approx(nbytes * (1.5 if name.startswith("expert") else 1))
 
@@ -92,8 +100,9 @@ def test_a_step_pays_for_its_capacity_and_not_for_the_imbalance() -> None:
     assert exact <= even < padded == crowded < 1.5 * even
 
 
-def test_a_scenario_with_a_capacity_says_what_it_drops_and_needs_more_memory() -> None:
+def test_a_capacity_says_what_it_drops_and_needs_memory_between_the_mean_and_the_fullest_rank() -> None:
     free, padded = mixture(imbalance="2"), mixture(imbalance="2", capacity="1.5")
     shares = [simulate(one).step.dropped_tokens for one in (free, padded)]
     assert shares == [0.0, pytest.approx(0.0625)]
-    assert predict(padded).memory.peak_bytes > predict(free).memory.peak_bytes
+    even, bounded, full = (predict(one).memory.peak_bytes for one in (mixture(), padded, free))
+    assert bounded == pytest.approx((even + full) / 2)  # 1.5 times the mean, between 1 and 2 times

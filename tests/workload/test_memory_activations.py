@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.workload.activations import head, kept, layer, setting
+from simulator.workload.blocks.head import Head
+from simulator.workload.blocks.latent import Latent
+from simulator.workload.layer import kept
+from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Context, Parallelism
-from simulator.workload.model import Experts, Latent, Model
+from simulator.workload.model import Experts, Model
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack
-from simulator.workload.training import Precision, Training
+from simulator.workload.training import Precision, Recompute, Training
 
+ALONE = Parallelism()
 MEGATRON = Stack(attention="unfused")
 EAGER = Stack(attention="flash-2", norm="eager", mlp="eager")
 
@@ -31,12 +36,21 @@ def llama(hidden: int = 4096, heads: int = 32, kv_heads: int = 8, ffn: int = 143
     return Model(layers=32, hidden=hidden, heads=heads, kv_heads=kv_heads, ffn=ffn, vocabulary=128256)
 
 
+def rank(model, stack, training, layout=ALONE):
+    return Rank.of(model, stack, layout, training)
+
+
+def layer(one, kind="none", modules=()):
+    """Return what the first layer of a rank's model keeps, term by term."""
+    return kept(one, blocks_of(one.model, 0), Recompute(kind=kind, modules=modules))
+
+
 def bytes_kept(
     model, stack=MEGATRON, *, sequence=2048, microbatch=1, tensor=1, scattered=False, context=1, kind="none", modules=()
 ) -> float:
     parallelism = Parallelism(tensor=tensor, sequence=scattered, context=Context(size=context))
     training = Training(sequence_length=sequence, microbatch=microbatch)
-    return sum(kept(setting(model, stack, parallelism, training), kind, modules).values())
+    return sum(layer(rank(model, stack, training, parallelism), kind, modules).values())
 
 
 @pytest.mark.parametrize("tensor", [1, 2, 8])
@@ -101,7 +115,7 @@ def test_unfused_attention_keeps_2as_and_dropout_5as():
 
 
 def test_a_4096_wide_layer_at_4096_tokens_keeps_134_mb_by_the_four_tensor_rule():
-    terms = layer(setting(llama(), Stack(), Parallelism(), Training(sequence_length=4096)))
+    terms = layer(rank(llama(), Stack(), Training(sequence_length=4096)))
     assert terms["norm inputs"] + terms["norm outputs"] == 4 * 4096 * 4096 * 2
     assert terms["norm inputs"] + terms["norm outputs"] == pytest.approx(134e6, rel=0.005)
 
@@ -118,17 +132,17 @@ def test_context_divides_the_tokens():
 
 
 def test_single_precision_keeps_twice_as_much():
-    size = (Stack(attention="flash-2"), Parallelism())
-    half = setting(llama(), *size, Training(precision=Precision(kind="bf16")))
-    single = setting(llama(), *size, Training(precision=Precision(kind="fp32")))
+    flash = Stack(attention="flash-2")
+    half = rank(llama(), flash, Training(precision=Precision(kind="bf16")))
+    single = rank(llama(), flash, Training(precision=Precision(kind="fp32")))
     statistics = layer(half)["attention statistics"]
     assert sum(layer(single).values()) - statistics == 2 * (sum(layer(half).values()) - statistics)
 
 
 def test_fp8_keeps_inputs_of_products_in_one_byte():
     stack = Stack(quantized_saves=True)
-    half = layer(setting(llama(), stack, Parallelism(), Training()))
-    small = layer(setting(llama(), stack, Parallelism(), Training(precision=Precision(kind="fp8"))))
+    half = layer(rank(llama(), stack, Training()))
+    small = layer(rank(llama(), stack, Training(precision=Precision(kind="fp8"))))
     assert small["norm outputs"] == half["norm outputs"] / 2
     assert small["mlp activation"] == half["mlp activation"] / 2
     assert small["mlp inner"] == half["mlp inner"]
@@ -144,12 +158,12 @@ def test_experts_keep_what_active_tokens_pass():
     model = Model(
         layers=4, hidden=1024, heads=8, ffn=4096, vocabulary=1024, experts=Experts(count=8, active=2, ffn=512)
     )
-    dense = setting(model, Stack(), Parallelism(), Training(sequence_length=1000))
-    terms = layer(dense, experts=True)
+    one = rank(model, Stack(), Training(sequence_length=1000))
+    terms = layer(one)
     assert terms["expert inputs"] == 2 * 1024 * 1000 * 2
     assert terms["expert inner"] == 2 * 2 * 512 * 1000 * 2
     assert "mlp inner" not in terms
-    assert kept(dense, "selective", ("moe_activation",), True) == {
+    assert layer(one, "selective", ("moe_activation",)) == {
         name: nbytes for name, nbytes in terms.items() if name != "expert activation"
     }
 
@@ -157,16 +171,16 @@ def test_experts_keep_what_active_tokens_pass():
 def test_latent_attention_recomputes_its_up_projections():
     latent = Latent(q_rank=1536, kv_rank=512, rope_size=64, nope_size=128, value_size=128)
     model = Model(layers=1, hidden=7168, heads=128, ffn=18432, vocabulary=1024, attention=latent)
-    s = setting(model, Stack(), Parallelism(), Training(sequence_length=1))
-    terms = layer(s)
+    one = rank(model, Stack(), Training(sequence_length=1))
+    terms = layer(one)
     assert terms["queries"] == 2 * 128 * 192
     assert terms["keys and values"] == 2 * 128 * (192 + 128)
     assert terms["latents"] == 2 * (2 * (1536 + 512) + 64)
-    assert "queries" not in kept(s, "selective", ("mla_up",))
+    assert "queries" not in layer(one, "selective", ("mla_up",))
 
 
 @pytest.mark.parametrize("loss_bytes, expected", [(8.1, 8.1), (14.1, 14.1)])
 def test_logits_of_llama_3_at_8192_tokens(loss_bytes, expected):
-    s = setting(llama(), Stack(loss_bytes=loss_bytes), Parallelism(), Training(sequence_length=8192))
+    one = rank(llama(), Stack(loss_bytes=loss_bytes), Training(sequence_length=8192))
     norm = 3 * 2 * 4096 * 8192
-    assert head(s, 128256) - norm == pytest.approx(expected * 8192 * 128256)
+    assert Head().peak(one) - norm == pytest.approx(expected * 8192 * 128256)

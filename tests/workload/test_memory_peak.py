@@ -11,12 +11,15 @@ from model_entries import model
 from stack_entries import stack
 
 from simulator.kinds import kinds
-from simulator.results import STAGE_PARTS
-from simulator.workload.activations import kept, setting
-from simulator.workload.layout import Context, Parallelism, Shard, chunks
+from simulator.outcome.results import STAGE_PARTS
+from simulator.workload.layer import kept_bytes
+from simulator.workload.layers import blocks_of
+from simulator.workload.layout import Context, Parallelism, Shard
 from simulator.workload.memory import MemoryEstimate, estimate
 from simulator.workload.memory_timeline import allocations
 from simulator.workload.model import Experts, Model
+from simulator.workload.rank import Rank
+from simulator.workload.replica import Replica
 from simulator.workload.schedules import Schedule
 from simulator.workload.schedules.dualpipe import DualPipe
 from simulator.workload.schedules.gpipe import GPipe
@@ -25,7 +28,6 @@ from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
 from simulator.workload.schedules.zb_h1 import ZeroBubbleH1
 from simulator.workload.schedules.zb_h2 import ZeroBubbleH2
 from simulator.workload.stack import Stack
-from simulator.workload.stages import Case
 from simulator.workload.training import Offload, Precision, Recompute, Training
 
 A100, H100 = 79.15 * 2**30, 79.6 * 2**30
@@ -50,18 +52,14 @@ def memory(
     }
     training |= {key: over.pop(key) for key in ("recompute", "offload") if key in over}
     size = Parallelism(shard=Shard(level=shard or given.shard), **over)
-    return estimate(
-        shape,
-        given,
-        size,
-        Training(states=given.states, **training),
-        data=data,
-        microbatches=microbatches,
-        chunks=chunks(shape, given, size),
-        usable=usable,
-        capacity=80 * 2**30,
-        host_memory=host_memory,
-    )
+    replica = replica_of(shape, given, size, Training(states=given.states, **training), data, microbatches)
+    return estimate(replica, usable=usable, capacity=80 * 2**30, host_memory=host_memory)
+
+
+def replica_of(
+    shape: Model, given: Stack, layout: Parallelism, training: Training, data: int = 1, microbatches: int = 1
+) -> Replica:
+    return Replica.of(Rank.of(shape, given, layout, training, data=data), layout, training, microbatches)
 
 
 @pytest.mark.parametrize("kind", list(kinds("simulator.workload.schedules", Schedule).values()), ids=lambda k: k.kind)
@@ -310,6 +308,7 @@ def test_experts_are_divided_by_their_own_axes():
     assert spread.stages[0]["weights_bytes"] < whole.stages[0]["weights_bytes"] / 4
 
 
+@pytest.mark.benchmark
 def test_an_estimate_takes_less_than_a_millisecond():
     layouts = [(t, p, 512 // (t * p)) for t in (1, 2, 4, 8) for p in (1, 2, 4, 8)]
     shape, given = model("llama-3-70b"), stack("megatron-core-2024")
@@ -326,10 +325,10 @@ def test_an_estimate_takes_less_than_a_millisecond():
 @pytest.mark.parametrize("kind", list(kinds("simulator.workload.schedules", Schedule).values()), ids=lambda k: k.kind)
 def test_the_largest_allocation_over_a_step_is_the_peak_of_the_stage(kind):
     size = Parallelism(pipeline=4, schedule=kind())
-    case = Case(GPT, PLAIN, size, Training(states=PLAIN.states), 1, 16)
+    replica = replica_of(GPT, PLAIN, size, Training(states=PLAIN.states), microbatches=16)
     found = memory(GPT, pipeline=4, schedule=kind(), microbatches=16)
     for stage, parts in enumerate(found.stages):
-        over = allocations(case, chunks(GPT, PLAIN, size), stage)
+        over = allocations(replica, stage)
         assert max(moment.during for moment in over) + parts["overhead_bytes"] == pytest.approx(parts["peak_bytes"])
         still = sum(parts[f"{part}_bytes"] for part in ("weights", "gradients", "optimizer", "buffers"))
         assert over[-1].after == pytest.approx(still)
@@ -350,8 +349,8 @@ def test_llama_3_1_8b_at_32k_keeps_what_was_measured():
     shape = model("llama-3.1-8b")
     whole = memory(shape, given, **size).stages[0]["activations_bytes"] / 2**30
     assert whole == pytest.approx(224, rel=0.25)
-    s = setting(shape, given, Parallelism(), Training(sequence_length=32768))
-    assert 32 * sum(kept(s, "full").values()) == 8 * 2**30
+    rank = Rank.of(shape, given, Parallelism(), Training(sequence_length=32768))
+    assert 32 * kept_bytes(rank, blocks_of(shape, 0), Recompute(kind="full")) == 8 * 2**30
 
 
 def test_experts_and_latent_attention_under_full_recompute():

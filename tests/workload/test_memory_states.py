@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from model_entries import model
 from stack_entries import stack
 
+from simulator.kinds import kinds
 from simulator.workload.layout import Context, Parallelism, Shard
 from simulator.workload.model import Model
+from simulator.workload.optimizers.adamw import AdamW
+from simulator.workload.optimizers.base import Optimizer
+from simulator.workload.optimizers.lion import Lion
 from simulator.workload.parameters import total_parameters
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack, States
-from simulator.workload.states import checkpoint, groups, held, moments, widths
+from simulator.workload.states import checkpoint, held, moments, widths
 from simulator.workload.training import Precision, Training
 
+OPTIMIZERS = kinds("simulator.workload.optimizers", Optimizer)
+ALONE = Parallelism()
 SMALL = Model(layers=2, hidden=64, heads=2, vocabulary=128)
 BF16 = States(weights="bf16", gradients="bf16", master="fp32", moments="fp32")
 
 
+def rank(model: Model, stack: Stack, layout: Parallelism = ALONE, data: int = 1, **training) -> Rank:
+    return Rank.of(model, stack, layout, Training(**({"states": stack.states} | training)), data=data)
+
+
 def bytes_a_parameter(stack: Stack, **training) -> float:
-    width = widths(SMALL, stack, Training(**({"states": stack.states} | training)))
+    width = widths(rank(SMALL, stack, **training))
     return width.weights + width.gradients + width.optimizer + width.extra_gradient
 
 
@@ -42,21 +54,19 @@ def test_sixteen_bytes_a_parameter_make_70b_need_14_h100():
     ],
 )
 def test_bytes_a_parameter_by_stack(expected, given):
-    optimizer = "lion" if expected == 12 else "adamw"
-    assert bytes_a_parameter(given, optimizer=optimizer) == expected
+    assert bytes_a_parameter(given, optimizer=Lion() if expected == 12 else AdamW()) == expected
 
 
 def test_a_checkpoint_in_mixed_precision_is_14_bytes_a_parameter():
-    training = Training(states=BF16)
-    assert checkpoint(SMALL, Stack(), training) == 14 * total_parameters(SMALL)
+    assert checkpoint(rank(SMALL, Stack(), states=BF16)) == 14 * total_parameters(SMALL)
 
 
 def test_bloom_checkpoint():
     bloom = model("bloom-176b")
     given = stack("megatron-deepspeed-2022")
-    nbytes = checkpoint(bloom, given, Training(states=given.states))
+    nbytes = checkpoint(rank(bloom, given))
     assert nbytes / 2**30 == pytest.approx(2294.8, rel=0.005)
-    weights = widths(bloom, given, Training(states=given.states)).weights
+    weights = widths(rank(bloom, given)).weights
     assert weights * total_parameters(bloom) / 2**30 == pytest.approx(327.8, rel=0.005)
 
 
@@ -75,13 +85,13 @@ def test_fp8_weights_live_in_one_byte_where_the_stack_keeps_no_other():
     [("adamw", 8), ("lion", 4), ("sgd", 4), ("adam-8bit", 2 + 8 / 256), ("adafactor", 4 / 64 + 4 / 256)],
 )
 def test_moments(optimizer, expected):
-    assert moments(SMALL, optimizer, 4) == pytest.approx(expected)
+    assert moments(SMALL, OPTIMIZERS[optimizer](), 4) == pytest.approx(expected)
 
 
 def test_muon_keeps_two_moments_for_embeddings_only():
     ends = 2 * SMALL.vocabulary * SMALL.hidden
     expected = 4 * (total_parameters(SMALL) + ends)
-    assert moments(SMALL, "muon", 4) * total_parameters(SMALL) == pytest.approx(expected)
+    assert moments(SMALL, OPTIMIZERS["muon"](), 4) * total_parameters(SMALL) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -89,22 +99,23 @@ def test_muon_keeps_two_moments_for_embeddings_only():
     [("none", (2, 4, 12)), ("optimizer", (2, 4, 1.5)), ("gradients", (2, 0.5, 1.5)), ("parameters", (0.25, 0.5, 1.5))],
 )
 def test_each_level_shards_one_more_state(level, expected):
-    width = widths(SMALL, Stack(), Training())
-    assert held(1, 8, width, level=level) == expected
+    assert held(1, 8, rank(SMALL, Stack(), Parallelism(shard=Shard(level=level)))) == expected
 
 
 def test_fsdp_that_keeps_its_weights_gathered_holds_them_twice():
     given = stack("torchtitan-2024")
-    width = widths(SMALL, given, Training(states=given.states))
-    assert held(1, 8, width, level="gradients").weights == 4 / 8 + 2
-    assert held(1, 8, width, level="parameters", unsharded=True) == (4 / 8 + 2, 4 / 8 + 4, 8 / 8)
+    gradients, whole = (Parallelism(pipeline=2, shard=Shard(level=level)) for level in ("gradients", "parameters"))
+    kept = replace(given, keep_unsharded=True)
+    assert held(1, 8, rank(SMALL, given, gradients)).weights == 4 / 8 + 2
+    assert held(1, 8, rank(SMALL, kept, whole)) == (4 / 8 + 2, 4 / 8 + 4, 8 / 8)
 
 
 def test_experts_are_sharded_over_the_ranks_that_hold_the_same_ones():
     parallelism = Parallelism(tensor=2, context=Context(size=2), expert=8, expert_tensor=1)
-    assert groups(parallelism, data=16) == (32, 2 * 2 * 16 // 8)
+    one = rank(SMALL, Stack(), parallelism, data=16)
+    assert (one.sharers, one.expert_sharers) == (32, 2 * 2 * 16 // 8)
 
 
 def test_replicas_of_a_hybrid_shard_shrink_the_group():
     parallelism = Parallelism(shard=Shard(level="parameters", replicas=4))
-    assert groups(parallelism, data=32).dense == 8
+    assert rank(SMALL, Stack(), parallelism, data=32).sharers == 8

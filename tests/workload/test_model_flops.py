@@ -3,15 +3,16 @@
 import pytest
 from model_entries import NAMES, model
 
+from simulator.workload.blocks.attention import Window, keys_per_query
+from simulator.workload.blocks.latent import Latent
 from simulator.workload.flops import (
     CONVENTIONS,
     attention_flops_per_token,
     flops_per_token,
-    keys_per_query,
     multiplied_parameters,
     recomputed_flops_per_token,
 )
-from simulator.workload.model import Latent, Model, Window
+from simulator.workload.model import Model
 from simulator.workload.parameters import total_parameters
 
 SMALL = {"layers": 5, "hidden": 64, "heads": 4, "vocabulary": 1000}

@@ -5,23 +5,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_entries import NAMES, model
 
-from simulator.workload.model import Experts, Latent, Model
+from simulator.workload.blocks.latent import Latent
+from simulator.workload.layers import blocks_of, layers_of
+from simulator.workload.layout import Parallelism
+from simulator.workload.model import Experts, Model
 from simulator.workload.parameters import (
     active_parameters,
     embedding_on_rank,
     head_on_rank,
     layer_on_rank,
-    layer_parameters,
     layer_parts,
     mtp_on_rank,
     mtp_parameters,
-    padded_vocabulary,
     parameters,
+    table_on_rank,
     total_parameters,
 )
+from simulator.workload.rank import Rank, padded_vocabulary
+from simulator.workload.stack import Stack
+from simulator.workload.training import Training
 
 H, L, V = 64, 3, 1000
 GPT = {"layers": L, "hidden": H, "heads": 4, "vocabulary": V, "gated": False, "norm": "layernorm", "bias": "all"}
+
+
+def rank(shape: Model, **axes: int) -> Rank:
+    return Rank.of(shape, Stack(), Parallelism(**axes), Training())
+
+
+def last_layer(shape: Model) -> list:
+    return list(layer_parts(shape, layers_of(shape)[-1]))
 
 
 def test_gpt_has_narayanans_closed_form():
@@ -93,7 +106,7 @@ def test_a_token_meets_only_its_experts_and_the_shared_ones():
 
 def test_an_mtp_module_is_a_layer_a_projection_and_three_norms():
     shape = Model(layers=L, hidden=H, heads=4, vocabulary=V, mtp=2)
-    layer = sum(part.size for part in layer_parts(shape, 0))
+    layer = sum(part.size for part in last_layer(shape))
     assert sum(mtp_parameters(shape).values()) == 2 * (layer + 2 * H * H + 3 * H)
     assert total_parameters(shape) == total_parameters(Model(layers=L, hidden=H, heads=4, vocabulary=V))
 
@@ -102,7 +115,7 @@ def test_an_mtp_module_is_a_layer_a_projection_and_three_norms():
 def test_parts_sum_to_the_total(name):
     shape = model(name)
     outside = sum(parameters(shape)[part] for part in parameters(shape) if part in ENDS)
-    layers = sum(sum(layer_parameters(shape, layer).values()) for layer in range(shape.layers))
+    layers = sum(part.size for blocks in layers_of(shape)[: shape.layers] for part in layer_parts(shape, blocks))
     assert outside + layers == total_parameters(shape)
 
 
@@ -112,40 +125,43 @@ ENDS = ("token_embedding", "position_embedding", "embedding_norm", "final_norm",
 @given(tensor=st.sampled_from([1, 2, 4, 8]), name=st.sampled_from(NAMES))
 def test_tensor_parallelism_divides_matrices_and_no_norm(tensor, name):
     shape = model(name)
-    parts = layer_parameters(shape, shape.layers - 1)
-    norms = sum(part.size for part in layer_parts(shape, shape.layers - 1) if part.name == "norms")
-    assert parts["replicated"] >= norms > 0
-    dense = parts["replicated"] + parts["tensor"] / tensor + parts["key_value"] / min(tensor, shape.kv_heads)
-    assert layer_on_rank(shape, shape.layers - 1, tensor=tensor)["dense"] == pytest.approx(dense)
+    ways = {"replicated": 1, "tensor": tensor, "key_value": min(tensor, shape.kv_heads)}
+    parts = last_layer(shape)
+    assert {part.division for part in parts if part.name == "norms"} == {"replicated"}
+    dense = sum(part.size / ways[part.division] for part in parts if part.division in ways)
+    assert layer_on_rank(rank(shape, tensor=tensor), layers_of(shape)[-1]).dense == pytest.approx(dense)
 
 
 @pytest.mark.parametrize(("tensor", "heads_held"), [(1, 2), (2, 1), (4, 1)])
 def test_two_kv_heads_over_four_ranks_are_copied_and_not_multiplied(tensor, heads_held):
     """Four ranks hold one of two heads each, twice (sgl-project/sglang pull 19086)."""
     shape = Model(layers=1, hidden=H, heads=4, kv_heads=2, vocabulary=V)
-    without = layer_on_rank(shape, 0, tensor=tensor)["dense"] - 2 * H * shape.head_size * heads_held
-    matrices = sum(p.size for p in layer_parts(shape, 0) if p.division == "tensor")
+    held = layer_on_rank(rank(shape, tensor=tensor), blocks_of(shape, 0)).dense
+    without = held - 2 * H * shape.head_size * heads_held
+    matrices = sum(part.size for part in last_layer(shape) if part.division == "tensor")
     assert without == 2 * H + matrices / tensor
 
 
 @pytest.mark.parametrize(("expert", "expert_tensor"), [(1, 1), (8, 1), (4, 2), (2, 4)])
 def test_experts_are_divided_by_their_own_axes(expert, expert_tensor):
     moe = model("mixtral-8x7b")
-    held = layer_on_rank(moe, 0, tensor=8, expert=expert, expert_tensor=expert_tensor)["experts"]
-    assert held == 8 * 3 * 4096 * 14336 / (expert * expert_tensor)
+    held = layer_on_rank(rank(moe, tensor=8, expert=expert, expert_tensor=expert_tensor), blocks_of(moe, 0))
+    assert held.experts == 8 * 3 * 4096 * 14336 / (expert * expert_tensor)
 
 
 def test_one_rank_holds_a_slice_of_the_padded_table():
     shape = Model(**GPT, tied=True, positions="learned", max_positions=100)
-    first, last = embedding_on_rank(shape, tensor=8), head_on_rank(shape, tensor=8)
-    assert first == {"token_embedding": 1024 * H / 8, "position_embedding": 100 * H}
-    assert last == {"final_norm": 2 * H, "head": 1024 * H / 8}
+    one = rank(shape, tensor=8)
+    assert table_on_rank(one) == 1024 * H / 8
+    assert embedding_on_rank(one) == 1024 * H / 8 + 100 * H
+    assert head_on_rank(one, beside_embedding=False) == 2 * H + 1024 * H / 8
+    assert head_on_rank(one, beside_embedding=True) == 2 * H
 
 
 def test_mtp_modules_of_a_rank_scale_with_their_number():
     one = Model(layers=L, hidden=H, heads=4, vocabulary=V, mtp=1)
-    assert mtp_on_rank(one)["dense"] == sum(mtp_parameters(one).values())
-    assert mtp_on_rank(Model(layers=L, hidden=H, heads=4, vocabulary=V)) == {"dense": 0, "experts": 0}
+    assert mtp_on_rank(rank(one)) == (sum(mtp_parameters(one).values()), 0)
+    assert mtp_on_rank(rank(Model(layers=L, hidden=H, heads=4, vocabulary=V))) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 import pytest
 
-from simulator.workload.model import Experts, Latent, Model, Window
+from simulator.workload.blocks.attention import Window
+from simulator.workload.blocks.experts import ExpertMlp
+from simulator.workload.blocks.latent import Latent
+from simulator.workload.layers import blocks_of
+from simulator.workload.model import Experts, Model
 
 
 def test_numbers_left_out_follow_from_the_others():
@@ -18,7 +22,7 @@ def test_equal_shapes_are_one_key_of_a_cache():
 def test_latent_heads_have_their_own_sizes():
     latent = Latent(q_rank=8, kv_rank=8, rope_size=2, nope_size=6, value_size=5)
     model = Model(layers=1, hidden=64, heads=4, vocabulary=10, attention=latent)
-    assert (model.query_size, model.value_size) == (8, 5)
+    assert (latent.query_width(model), latent.value_width(model)) == (8, 5)
 
 
 @pytest.mark.parametrize(
@@ -28,10 +32,10 @@ def test_latent_heads_have_their_own_sizes():
 def test_experts_sit_after_the_dense_layers(dense, every, layers):
     experts = Experts(count=4, active=1, ffn=8, dense_layers=dense, every=every)
     model = Model(layers=6, hidden=8, heads=1, vocabulary=10, experts=experts)
-    assert [layer for layer in range(6) if model.has_experts(layer)] == layers
+    assert [layer for layer in range(6) if ExpertMlp(experts) in blocks_of(model, layer)] == layers
 
 
 @pytest.mark.parametrize(("full_every", "windows"), [(0, [4, 4, 4, 4]), (2, [4, None, 4, None])])
 def test_some_layers_may_see_everything(full_every, windows):
     model = Model(layers=4, hidden=8, heads=1, vocabulary=10, attention=Window(window=4, full_every=full_every))
-    assert [model.window(layer) for layer in range(4)] == windows
+    assert [model.attention.at(layer).reach for layer in range(4)] == windows

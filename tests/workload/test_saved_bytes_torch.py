@@ -15,11 +15,13 @@ import torch
 from real_layers import BATCH, SEQUENCE, Gpt, Llama, constants, saved_bytes
 from torch.utils.checkpoint import checkpoint
 
-from simulator.workload.activations import kept, setting
+from simulator.workload.layer import kept_bytes
+from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
+from simulator.workload.rank import Rank
 from simulator.workload.stack import Stack
-from simulator.workload.training import Training
+from simulator.workload.training import Recompute, Training
 
 pytestmark = pytest.mark.torch
 HIDDEN, HEADS, KV_HEADS, FFN = 1024, 8, 2, 3584
@@ -30,7 +32,7 @@ WITHIN = 0.01
 
 def formula(model: Model, stack: Stack, kind: str = "none") -> float:
     training = Training(sequence_length=SEQUENCE, microbatch=BATCH)
-    return sum(kept(setting(model, stack, Parallelism(), training), kind).values())
+    return kept_bytes(Rank.of(model, stack, Parallelism(), training), blocks_of(model, 0), Recompute(kind=kind))
 
 
 def gpt(dropout: float = 0.0) -> Model:

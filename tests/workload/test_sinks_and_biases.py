@@ -8,16 +8,16 @@ import pytest
 from model_entries import model
 from stack_entries import stack
 
-from simulator.engine.stage_units import attention_kernel
 from simulator.machine import hardware
 from simulator.machine.kernels import attention
 from simulator.workload import layer
-from simulator.workload.activations import kept, setting
-from simulator.workload.experts import bias_bytes
+from simulator.workload.blocks.experts import bias_bytes
+from simulator.workload.layer import kept_bytes
+from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
 from simulator.workload.operations import Traffic
-from simulator.workload.shape import Shape
+from simulator.workload.rank import Rank, attention_kernel
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -30,9 +30,9 @@ SEQUENCE = 4096
 
 def test_sinks_take_the_kernel_of_the_stack_that_knows_them() -> None:
     bridge = stack("megatron-bridge-2026")
-    assert attention_kernel(bridge, H100, sinks=True) == "cudnn"
-    assert attention_kernel(replace(bridge, attention="flash-3"), H100) == "flash-3"
-    assert attention_kernel(Stack(), H100, sinks=True) == "sinks"
+    assert attention_kernel(SINKS, bridge, 4) == "cudnn"
+    assert attention_kernel(PLAIN, replace(bridge, attention="flash-3"), 4) == "flash-3"
+    assert attention_kernel(SINKS, Stack(), 4) == "sinks"
 
 
 def test_a_sink_adds_two_copies_of_the_scores_to_plain_pytorch() -> None:
@@ -52,7 +52,8 @@ def test_unfused_attention_computes_what_a_window_hides() -> None:
 
 def test_unfused_sinks_keep_the_scores_twice_and_fused_ones_none() -> None:
     def core(shape: Model, software: Stack) -> float:
-        return sum(kept(setting(shape, software, Parallelism(), Training(sequence_length=SEQUENCE)), "none").values())
+        rank = Rank.of(shape, software, Parallelism(), Training(sequence_length=SEQUENCE))
+        return kept_bytes(rank, blocks_of(shape, 0))
 
     fused = Stack(sinks="cudnn")
     scores = 8 * SEQUENCE**2
@@ -63,8 +64,8 @@ def test_unfused_sinks_keep_the_scores_twice_and_fused_ones_none() -> None:
 
 def traffic(software: Stack) -> list[Traffic]:
     layout, training = Parallelism(expert=8), Training(sequence_length=SEQUENCE)
-    shape = Shape.of(GPT_OSS, software, layout, training, "cudnn", experts=True)
-    programs = layer.forward(shape), layer.backward(shape)
+    rank, blocks = Rank.of(GPT_OSS, software, layout, training), blocks_of(GPT_OSS, 0)
+    programs = layer.forward(rank, blocks), layer.backward(rank, blocks)
     return [one.work for program in programs for one in program if "expert bias" in one.name]  # type: ignore[misc]
 
 

@@ -59,13 +59,3 @@ def test_the_stacks_that_scenarios_name_exist():
     named = {"generic", "megatron-2021", "megatron-2022", "megatron-deepspeed-2022", "megatron-core-2024"}
     named |= {"nemo-2024", "meta-2024", "nanotron-2024", "torchtitan-2024", "llm-foundry-2023"}
     assert named <= set(NAMES)
-
-
-def test_llama_3_reduces_each_round_and_frees_early():
-    meta = stack("meta-2024")
-    assert (meta.shard, meta.reduce_each_round, meta.frees_tensors_early, meta.split) == (
-        "gradients",
-        True,
-        True,
-        "slots",
-    )

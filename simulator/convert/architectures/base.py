@@ -28,11 +28,26 @@ SHAPE = {
 OLD_SHAPE = {name: SHAPE[name] for name in ("layers", "hidden", "heads", "vocabulary", "tied")}
 """The part of it that architectures before Llama share."""
 
-LOCAL_EXPERTS = {
-    "experts.count": "num_local_experts",
-    "experts.active": "num_experts_per_tok",
-    "experts.ffn": "intermediate_size",
-}
+_COUNT = ("num_local_experts", "num_experts", "n_routed_experts")
+"""Spellings of the number of experts. transformers takes them for one another (`attribute_map`), and writes one or the
+other by its version."""
+
+
+def experts_as(count: str, width: str) -> dict[str, str]:
+    """Return the keys of experts of an architecture that spells their number and inner width like this.
+
+    >>> experts_as("num_experts", "moe_intermediate_size")["experts.count"]
+    'num_experts|num_local_experts|n_routed_experts'
+    """
+    spellings = (count, *(other for other in _COUNT if other != count))
+    return {
+        "experts.count": "|".join(spellings),
+        "experts.active": "num_experts_per_tok|experts_per_token",
+        "experts.ffn": width,
+    }
+
+
+LOCAL_EXPERTS = experts_as("num_local_experts", "intermediate_size")
 
 
 def _nothing(_: Mapping[str, Any]) -> Plain:
@@ -56,6 +71,12 @@ class Architecture:
     """Our whole model -> their keys beyond the one-to-one ones."""
     reads: tuple[str, ...] = ()
     """Their keys that `read` looks at."""
+    written: bool = True
+    """Whether models are written as this one; false where another has the same shapes and is better known."""
+
+    @property
+    def has_experts(self) -> bool:
+        return "experts.count" in self.keys
 
 
 def read_window(config: Mapping[str, Any]) -> Plain:
@@ -92,6 +113,27 @@ def _window_of(model: Mapping[str, Any]) -> Plain:
 
 def _is_full(layer: int, every: int) -> bool:
     return bool(every) and layer % every == every - 1
+
+
+def refuse(*keys: str) -> Callable[[Mapping[str, Any]], Plain]:
+    """Return a `read` for keys whose code changes the shape in a way that cannot be expressed."""
+
+    def read(config: Mapping[str, Any]) -> Plain:
+        for key in keys:
+            if config.get(key):
+                raise ValueError(f"{key}: {config[key]!r} cannot be expressed")
+        return {}
+
+    return read
+
+
+def shared_experts(width: int | None, expert: int, key: str) -> Plain:
+    """Return shared experts of `width` together, each as wide as a routed one; a part of one cannot be expressed."""
+    if not width:
+        return {}
+    if width % expert:
+        raise ValueError(f"{key}: {width} is not a multiple of the width of an expert, {expert}")
+    return {"experts.shared": width // expert}
 
 
 def read_biases(config: Mapping[str, Any]) -> Plain:

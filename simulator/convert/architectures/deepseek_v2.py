@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.convert.architectures.base import SHAPE, Architecture, Plain
+from simulator.convert.architectures.base import SHAPE, Architecture, Plain, experts_as
 
 KEYS = {name: key for name, key in SHAPE.items() if name != "head_size"} | {
     "attention.q_rank": "q_lora_rank",
@@ -13,9 +13,7 @@ KEYS = {name: key for name, key in SHAPE.items() if name != "head_size"} | {
     "attention.rope_size": "qk_rope_head_dim",
     "attention.nope_size": "qk_nope_head_dim",
     "attention.value_size": "v_head_dim",
-    "experts.count": "n_routed_experts",
-    "experts.active": "num_experts_per_tok",
-    "experts.ffn": "moe_intermediate_size",
+    **experts_as("n_routed_experts", "moe_intermediate_size"),
     "experts.shared": "n_shared_experts",
     "experts.dense_layers": "first_k_dense_replace",
 }

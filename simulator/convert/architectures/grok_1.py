@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from simulator.convert.architectures.base import SHAPE, Architecture
+from simulator.convert.architectures.base import SHAPE, Architecture, experts_as
 
 ARCHITECTURE = Architecture(
     model_type="grok-1",
     name="Grok1ModelForCausalLM",
-    keys={
-        **SHAPE,
-        "experts.count": "num_experts",
-        "experts.active": "num_experts_per_tok",
-        "experts.ffn": "intermediate_size",
-    },
+    keys={**SHAPE, **experts_as("num_experts", "intermediate_size")},
     fixed={"norms": 4},
     defaults={"hidden_act": "gelu", "tie_word_embeddings": True},
 )

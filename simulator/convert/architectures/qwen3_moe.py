@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.convert.architectures.base import SHAPE, Architecture, Plain
+from simulator.convert.architectures.base import SHAPE, Architecture, Plain, experts_as
 from simulator.convert.architectures.qwen2 import WINDOW_KEYS, read_used_window
 
 
-def _read(config: Mapping[str, Any]) -> Plain:
+def read(config: Mapping[str, Any]) -> Plain:
     if config.get("mlp_only_layers"):
         raise ValueError("mlp_only_layers: dense layers at chosen places cannot be expressed")
     return read_used_window(config)
@@ -20,13 +20,11 @@ ARCHITECTURE = Architecture(
     name="Qwen3MoeForCausalLM",
     keys={
         **SHAPE,
-        "experts.count": "num_experts",
-        "experts.active": "num_experts_per_tok",
-        "experts.ffn": "moe_intermediate_size",
+        **experts_as("num_experts", "moe_intermediate_size"),
         "experts.every": "decoder_sparse_step",
     },
     fixed={"qk_norm": "head"},
     defaults={"head_dim": 128},
-    read=_read,
+    read=read,
     reads=("mlp_only_layers", *WINDOW_KEYS),
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 import altair as alt
 
+from simulator.io.readable import duration
 from simulator.plots import colours
 from simulator.plots.marks import look
 from simulator.plots.validation import BAND
-from simulator.readable import duration
 from simulator.validation.lines import Line
 
 SHAPES = {

@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 
 from simulator.explorer.settings import words
+from simulator.io.readable import chance, duration, memory, percent
 from simulator.plots import colours
-from simulator.readable import chance, duration, memory, percent
 from simulator.studies.metrics import scale
 from simulator.studies.ranking import folded, front
 

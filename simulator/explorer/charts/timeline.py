@@ -7,10 +7,10 @@ from typing import Any
 
 import altair as alt
 
+from simulator.io.readable import duration
+from simulator.outcome.results import Span
 from simulator.plots import colours
 from simulator.plots.pipeline import BESIDE, COMPUTE, DRAWN, kind
-from simulator.readable import duration
-from simulator.results import Span
 from simulator.tracks import place
 from simulator.units import Seconds
 

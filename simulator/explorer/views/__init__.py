@@ -11,7 +11,7 @@ from types import ModuleType
 
 import streamlit as st
 
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.studies.point import Base
 
 

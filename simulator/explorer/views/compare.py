@@ -11,8 +11,8 @@ from simulator.explorer import answers, state
 from simulator.explorer.headline import WORDS
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
+from simulator.outcome.results import Result
 from simulator.report.comparison import FIGURES, METRICS
-from simulator.results import Result
 from simulator.scenario import Scenario
 from simulator.studies import compare
 from simulator.studies.columns import of_result

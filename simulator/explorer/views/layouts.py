@@ -10,9 +10,9 @@ from simulator.explorer import asked, settings, state
 from simulator.explorer.charts import scatter
 from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
+from simulator.io.readable import chance, duration, memory, percent
+from simulator.outcome.results import Result
 from simulator.plots import pareto
-from simulator.readable import chance, duration, memory, percent
-from simulator.results import Result
 from simulator.scenario import Scenario
 from simulator.studies import best, ranking
 from simulator.studies.layouts import Layout, evaluate, groups
@@ -76,7 +76,7 @@ def pinned(base: Base, scenario: Scenario, free: list[str]) -> Base:
 
 def ranked(study: Base) -> list[Row]:
     """Return the rows that ``foretrain layouts --quick`` prints; the best are timed task by task."""
-    kept = state.remember("ranked", {})
+    kept: dict[Base, list[Row]] = state.remember("ranked", {})
     if study not in kept:
         scenario = study.read()
         work = groups(study, Space(scenario).layouts())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from simulator.explorer import drawn
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.studies.point import Base
 
 TITLE = "Memory"

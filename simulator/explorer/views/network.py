@@ -6,9 +6,9 @@ import streamlit as st
 
 from simulator.explorer import answers, drawn
 from simulator.explorer.waiting import wait
+from simulator.io.readable import duration, percent, prefixed, rate
+from simulator.outcome.results import Result
 from simulator.plots.network import mean
-from simulator.readable import duration, percent, prefixed, rate
-from simulator.results import Result
 from simulator.studies.point import Base
 
 TITLE = "Network"

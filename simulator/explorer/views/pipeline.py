@@ -6,8 +6,8 @@ import streamlit as st
 
 from simulator.explorer import drawn
 from simulator.explorer.charts import timeline
-from simulator.readable import duration, percent
-from simulator.results import Result
+from simulator.io.readable import duration, percent
+from simulator.outcome.results import Result
 from simulator.studies.point import Base
 
 TITLE = "Pipeline"

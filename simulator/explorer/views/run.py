@@ -9,7 +9,7 @@ import streamlit as st
 from simulator.explorer import asked, drawn
 from simulator.explorer.charts import curve
 from simulator.explorer.waiting import wait_for_all
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.studies import sweep
 from simulator.studies.point import Base, evaluate
 from simulator.studies.vary import Axis

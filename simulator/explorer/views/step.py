@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.explorer import drawn
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.studies.point import Base
 
 TITLE = "Step"

@@ -12,8 +12,8 @@ from simulator.explorer import answers, asked
 from simulator.explorer.desk import desk
 from simulator.explorer.waiting import wait
 from simulator.explorer.wording import literal
+from simulator.outcome.results import Result
 from simulator.report import record
-from simulator.results import Result
 from simulator.studies.point import Base
 from simulator.trace import chrome
 

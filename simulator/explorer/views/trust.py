@@ -12,9 +12,9 @@ from simulator.errors import ForetrainError
 from simulator.explorer.charts import parity
 from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
-from simulator.intervals import comparable, interval
-from simulator.readable import percent
-from simulator.results import Result
+from simulator.io.readable import percent
+from simulator.outcome.intervals import comparable, interval
+from simulator.outcome.results import Result
 from simulator.scenario import from_dict
 from simulator.simulation import predict
 from simulator.studies.point import Base
@@ -22,8 +22,8 @@ from simulator.validation import files
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.lines import Line
 from simulator.validation.predict import STEP_TIME, lines, step_time
+from simulator.validation.row import Row
 from simulator.validation.rows import expression
-from simulator.validation.suites.base import Row
 from simulator.workload.parameters import total_parameters
 
 TITLE = "Trust"

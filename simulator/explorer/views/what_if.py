@@ -10,7 +10,7 @@ from simulator.explorer import asked, fields
 from simulator.explorer.charts import curve
 from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
-from simulator.results import Result
+from simulator.outcome.results import Result
 from simulator.studies import sweep
 from simulator.studies.columns import INFEASIBLE
 from simulator.studies.metrics import label

@@ -24,9 +24,7 @@ def algorithms() -> dict[str, Collective]:
 
 
 @lru_cache(maxsize=65536)
-def time(
-    operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto", dtype_bytes: int = 2
-) -> Seconds:
+def time(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Seconds:
     """Return the time of `operation` on a buffer of `nbytes`, the whole buffer of all ranks.
 
     A group of one communicates nothing. A pinned `algorithm` is used for the operations it knows; the others
@@ -39,12 +37,10 @@ def time(
 
 @lru_cache(maxsize=65536)
 def wire_bytes(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str = "auto") -> Bytes:
-    """Return the bytes through the NIC share of each GPU of the busiest host; over its scale-up links inside one."""
-    if channel.ranks <= 1 or nbytes <= 0:
+    """Return the bytes through the NIC share of each GPU of the busiest host."""
+    if channel.ranks <= 1 or nbytes <= 0 or channel.inside_host:
         return 0.0
     way = choose(operation, nbytes, channel, algorithm).way
-    if channel.inside_host:
-        return way.up_bytes(operation, nbytes, channel)
     return way.out_bytes(operation, nbytes, channel) / channel.ranks_per_host
 
 

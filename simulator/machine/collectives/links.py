@@ -97,7 +97,7 @@ def _entry() -> dict[str, Any]:
 @cache
 def fabric_of(kind: str, architecture: str) -> str:
     """Return the entry for scale-up links by their kind ("NVLink4 NVSwitch SHARP"), else by the architecture."""
-    fabrics = _entry()["fabrics"]
+    fabrics: dict[str, Any] = _entry()["fabrics"]
     matches = [(len(prefix), name) for name, f in fabrics.items() for prefix in f["kinds"] if kind.startswith(prefix)]
     if matches:
         return max(matches)[1]

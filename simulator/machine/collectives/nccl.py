@@ -15,7 +15,6 @@ from simulator import catalog
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share
 
 Protocol = Literal["LL", "LL128", "Simple"]
-PROTOCOLS: tuple[Protocol, ...] = ("LL", "LL128", "Simple")
 MICROSECOND: Seconds = 1e-6
 PLATEAU = 1.4
 """Factor on the latency of a ring all-reduce over several hosts with Simple, compute capability 8 and above."""

@@ -10,13 +10,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 from simulator import catalog, units
-from simulator.units import Number, Seconds, Share
+from simulator.units import FlopsPerSecond, Number, Seconds, Share, Watts
 
-if TYPE_CHECKING:
-    from simulator.machine.hardware import Gpu
+
+class Device(Protocol):
+    """What the constants of a GPU depend on (`simulator.machine.hardware.Gpu`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def architecture(self) -> str: ...
+
+    @property
+    def peak(self) -> Mapping[str, FlopsPerSecond]: ...
+
+    @property
+    def best_matmul(self) -> Mapping[str, FlopsPerSecond]: ...
+
+    @property
+    def power(self) -> Watts: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +127,7 @@ class KernelConstants:
     """How far a kernel time is typically off: measured GPU, measured architecture, or neither."""
 
 
-def kernel_constants(gpu: Gpu) -> KernelConstants:
+def kernel_constants(gpu: Device) -> KernelConstants:
     """Return the constants of `gpu`: its own, else its architecture's, else the middle of all that were measured."""
     gemm, attention, memory = (_merged(_table(name), gpu) for name in ("gemm", "attention", "memory-bound"))
     return KernelConstants(
@@ -150,7 +166,7 @@ def _table(name: str) -> dict[str, Any]:
     return catalog.entry("calibration", name)
 
 
-def _merged(table: Mapping[str, Any], gpu: Gpu) -> dict[str, Any]:
+def _merged(table: Mapping[str, Any], gpu: Device) -> dict[str, Any]:
     """Return the default entry, overlaid by the architecture's and by the GPU's own."""
     merged = cast("dict[str, Any]", table["default"])
     for overlay in (table["architectures"].get(gpu.architecture), table["gpus"].get(gpu.name)):
@@ -163,7 +179,7 @@ def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     return {**below, **above, **deeper}
 
 
-def _rates(gpu: Gpu, table: Mapping[str, Any], merged: Mapping[str, str]) -> dict[str, str]:
+def _rates(gpu: Device, table: Mapping[str, Any], merged: Mapping[str, str]) -> dict[str, str]:
     """Return the rates by precision, inherited with what is known about the GPU.
 
     A part of a measured architecture that has less power for its peak runs slower by a power of that ratio; a part of
@@ -181,7 +197,7 @@ def _rates(gpu: Gpu, table: Mapping[str, Any], merged: Mapping[str, str]) -> dic
     return rates
 
 
-def _attention(entry: Mapping[str, Any], gpu: Gpu) -> Mapping[str, AttentionConstants]:
+def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionConstants]:
     """Return the constants of one kernel, slower where the GPU has less power for its peak than the one measured."""
     gemm = _table("gemm")
     factor = _power_factor(gpu, gemm) if gpu.architecture in gemm["watts_per_teraflop"] else 1.0
@@ -198,14 +214,14 @@ def _attention(entry: Mapping[str, Any], gpu: Gpu) -> Mapping[str, AttentionCons
     }
 
 
-def _power_factor(gpu: Gpu, table: Mapping[str, Any]) -> float:
+def _power_factor(gpu: Device, table: Mapping[str, Any]) -> float:
     """Return the rate that less power for its peak leaves to a GPU, over that of the measured one."""
     watts_per_teraflop = gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
     ratio = watts_per_teraflop / float(table["watts_per_teraflop"][gpu.architecture])
     return float(min(1.0, ratio ** float(table["power_exponent"])))
 
 
-def _spread(table: Mapping[str, Any], gpu: Gpu) -> Share:
+def _spread(table: Mapping[str, Any], gpu: Device) -> Share:
     level = (
         "gpu" if gpu.name in table["gpus"] else "architecture" if gpu.architecture in table["architectures"] else "none"
     )

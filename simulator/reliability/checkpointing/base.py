@@ -1,4 +1,4 @@
-"""What every checkpoint policy is: how much useful work lies between saves, and what a save costs."""
+"""What every checkpoint policy is: how much useful work lies between saves, and what the user says a save costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CheckpointPolicy(ABC):
     persist: Seconds | None = None
     """Time after the stall until the save can be used (async); from bytes and storage where left out."""
     load: Seconds | None = None
-    """Time to read a save, added to the restart; inside the restart where left out."""
+    """Time to read a save, added to the restart; from bytes and storage where left out."""
     bytes: Bytes | None = None
     """Size of a save; from the layout where left out."""
     keep: Count | None = None

@@ -7,7 +7,8 @@ bandwidth of its own, and hosts can be slower together than it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.units import Bytes, BytesPerSecond, Number, Seconds, Share
@@ -19,30 +20,64 @@ BARRIER: Seconds = 0.3
 (NSDI 2025, Table 8), of which the copy of a few GB per GPU is the rest."""
 
 
-def resolve(
+@dataclass(frozen=True, kw_only=True)
+class SaveCost:
+    """What one save costs, worked out from what a policy says and from the machine."""
+
+    stall: Seconds = 0.0
+    """Training time lost per save: the stop, and what training loses while an asynchronous save is persisted."""
+    persist: Seconds = 0.0
+    """Time after the stall until the save can be used; none for a blocking save."""
+    load: Seconds = 0.0
+    """Time to read a save, added to the restart."""
+    bytes: Bytes = 0.0
+
+
+def as_said(policy: CheckpointPolicy) -> SaveCost:
+    """Return what the policy itself says a save costs; what it leaves out costs nothing."""
+    return _cost(
+        policy, policy.bytes or 0.0, policy.stall or 0.0, policy.persist or 0.0, policy.slowdown, policy.load or 0.0
+    )
+
+
+def save_cost(
     policy: CheckpointPolicy,
     *,
     size: Bytes,
     size_per_gpu: Bytes,
     write: BytesPerSecond,
+    read: BytesPerSecond,
     host_link: BytesPerSecond,
-    host_network: BytesPerSecond | None = None,
+    host_network: BytesPerSecond = 0.0,
     hosts: int = 1,
-) -> CheckpointPolicy:
-    """Return `policy` with bytes, stall and persist filled in where they were left out; `load` stays as given.
+    slowed_by: Callable[[Share], Number] | None = None,
+) -> SaveCost:
+    """Return what a save of `policy` costs, what it leaves out worked out.
 
-    stall = max(bytes on a GPU / GPU-to-host bandwidth, barrier), persist = bytes / min(storage, hosts x network). Of a
-    network that training shares, a save gets half.
+    stall = max(bytes on a GPU / GPU-to-host bandwidth, barrier), persist = bytes / min(storage, hosts x network), load
+    the same with the storage's reading rate. Of a network that training shares, a save gets half. `host_network` is 0
+    where a host has none; `slowed_by` gives the factor on the step while a save takes a share of the NICs.
     """
     size = policy.bytes if policy.bytes is not None else size
-    part = MOST_OF_THE_NICS if policy.fabric == "shared" and policy.mode == "async" else 1.0
-    out = write if host_network is None else min(write, hosts * host_network * part)
-    persist = size / out
+    shared = policy.fabric == "shared" and policy.mode == "async"
+    network = hosts * host_network
+    out = min(write, network * (MOST_OF_THE_NICS if shared else 1.0)) if network else write
+    persist = policy.persist if policy.persist is not None else size / out
+    load = policy.load if policy.load is not None else load_time(size, min(read, network) if network else read)
     if policy.mode == "blocking":
-        stall = persist if policy.stall is None else policy.stall
-        return replace(policy, bytes=size, stall=stall, persist=0.0 if policy.persist is None else policy.persist)
+        return _cost(policy, size, size / out if policy.stall is None else policy.stall, 0.0, 0.0, load)
     stall = max(size_per_gpu / host_link, BARRIER) if policy.stall is None else policy.stall
-    return replace(policy, bytes=size, stall=stall, persist=persist if policy.persist is None else policy.persist)
+    slowdown = policy.slowdown
+    if shared and hosts > 1 and network and slowed_by and (share := of_the_nics(size, persist, network)):
+        slowdown = slowed(slowdown, slowed_by(share))
+    return _cost(policy, size, stall, persist, slowdown, load)
+
+
+def _cost(
+    policy: CheckpointPolicy, size: Bytes, stall: Seconds, persist: Seconds, slowdown: Share, load: Seconds
+) -> SaveCost:
+    lag = persist if policy.mode == "async" else 0.0
+    return SaveCost(stall=stall + lag * slowdown, persist=lag, load=load, bytes=size)
 
 
 def of_the_nics(size: Bytes, persist: Seconds, network: BytesPerSecond) -> Share:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from simulator.errors import ScenarioError
 from simulator.reliability.checkpointing.base import CheckpointPolicy
+from simulator.reliability.checkpointing.cost import SaveCost, as_said
 from simulator.reliability.checkpointing.tier import Tier
 from simulator.units import Count, Seconds
 
@@ -33,24 +34,23 @@ class SavePlan:
         return replace(self, tiers=(replace(tier, interval=max(interval, _shortest(tier))),))
 
 
-def save_plan(policy: CheckpointPolicy, *, mtbf: Seconds, recovery: Seconds) -> SavePlan:
+def save_plan(policy: CheckpointPolicy, *, mtbf: Seconds, recovery: Seconds, cost: SaveCost | None = None) -> SavePlan:
     """Return what `policy` does where interruptions come every `mtbf` and cost `recovery` on average.
 
-    Stall, persist and load must be known by now: what is still left out costs nothing. A computed interval is
-    never shorter than a save takes to persist; a given one that is shorter is refused.
+    Without a `cost` a save costs what the policy says. A computed interval is never shorter than a save takes to
+    persist. Raises ScenarioError where a given one is.
     """
     if not policy.saves:
         return SavePlan()
     if policy.tiers:
         return _tiered(policy)
-    lag = (policy.persist or 0.0) if policy.mode == "async" else 0.0
-    stall = (policy.stall or 0.0) + lag * policy.slowdown
-    tier = Tier(interval=math.inf, stall=stall, load=policy.load or 0.0, persist=lag)
-    interval = policy.every(stall=stall, mtbf=mtbf, recovery=recovery)
-    if policy.given and lag > interval:
+    cost = cost or as_said(policy)
+    tier = Tier(interval=math.inf, stall=cost.stall, load=cost.load, persist=cost.persist)
+    interval = policy.every(stall=tier.stall, mtbf=mtbf, recovery=recovery)
+    if policy.given and tier.persist > interval:
         raise ScenarioError(
-            f"checkpoint.interval: a save takes {lag:g} s to persist, longer than the interval of {interval:g} s; "
-            "save less often or give it more storage"
+            f"checkpoint.interval: a save takes {tier.persist:g} s to persist, longer than the interval of "
+            f"{interval:g} s; save less often or give it more storage"
         )
     return SavePlan(tiers=(replace(tier, interval=max(interval, _shortest(tier))),), every=(1,), keep=policy.keep)
 

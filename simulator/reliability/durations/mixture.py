@@ -53,4 +53,5 @@ class Mixture(Duration):
         chosen = np.searchsorted(edges, random.random(count) * edges[-1], side="right")
         mean = np.array([part.mean for part in self.parts])[chosen]
         sigma = np.array([math.sqrt(math.log1p(part.cv**2)) for part in self.parts])[chosen]
-        return mean * np.exp(sigma * random.standard_normal(count) - sigma**2 / 2)
+        found: np.ndarray = mean * np.exp(sigma * random.standard_normal(count) - sigma**2 / 2)
+        return found

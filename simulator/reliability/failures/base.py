@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from simulator.reliability.durations.base import Duration
+from simulator.reliability.effects.base import Effect, effect_named, known_effects
 from simulator.units import Count, Number, Seconds, Share
 
 Unit = Literal["gpu", "nic", "link", "host", "rack", "pod", "switch", "power", "job"]
-Effect = Literal["crash", "slow", "degrade", "corrupt", "flap"]
+if TYPE_CHECKING:
+    EffectName = str
+else:
+    EffectName = Literal[known_effects()]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 
@@ -27,7 +32,7 @@ class Cause(ABC):
     """What reports call it; kind and unit where left out."""
     unit: Unit = "gpu"
     """What fails: a leaf switch is ``switch``, a power row ``power``, software ``job``."""
-    effect: Effect = "crash"
+    effect: EffectName = "crash"
     """crash stops the job; slow multiplies the step by `slow`; degrade leaves `bandwidth` of the unit's links;
     corrupt is silent until `detect` has passed and then rolls back to a save made before it; flap takes a link down
     while it `lasts`, which stalls the job up to `timeout` and kills it beyond."""
@@ -54,12 +59,15 @@ class Cause(ABC):
     def label(self) -> str:
         return self.name or f"{self.unit} {self.kind}"
 
+    @cached_property
+    def does(self) -> Effect:
+        """What an event does to the job."""
+        return effect_named(self.effect)
+
     @property
     def interrupting(self) -> Share:
-        """Share of events that stop the job, at once or when they are detected."""
-        if self.effect == "flap":
-            return self.lasts.longer_than(self.timeout) if self.lasts else 0.0
-        return float(self.effect in ("crash", "corrupt"))
+        """Share of events that stop the job, at once or when they are found."""
+        return self.does.interrupting(self)
 
     @property
     def interrupts(self) -> bool:
@@ -68,7 +76,7 @@ class Cause(ABC):
     @property
     def is_episode(self) -> bool:
         """Whether it has a length, `lasts`."""
-        return self.effect in ("slow", "degrade", "flap")
+        return self.does.has_length
 
     @property
     def on_host(self) -> bool:

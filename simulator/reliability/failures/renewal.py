@@ -39,4 +39,5 @@ class Renewal(Cause):
         """Return the time to the first failure of each of `count` units."""
         if self.age == "new":
             return self.lives(random, count)
-        return random.random(count) * self.long_lives(random, count)
+        left: np.ndarray = random.random(count) * self.long_lives(random, count)
+        return left

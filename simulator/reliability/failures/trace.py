@@ -8,31 +8,35 @@ last event where left out) the log starts again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
-from pathlib import Path
 from typing import ClassVar
 
 from simulator.errors import ScenarioError
 from simulator.reliability.failures.calendar import Calendar, Event
 from simulator.reliability.logs import reading
 from simulator.reliability.logs.base import Logged
-from simulator.units import Seconds
-
-LARGEST = 20_000_000
-"""Bytes of a log."""
+from simulator.units import Seconds, whole
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(Calendar):
     kind: ClassVar[str] = "trace"
-    file: str
+    file_holds: ClassVar[str] = "log"
+    """The field that whoever opens `file` fills with what it holds."""
+    file: str = ""
     """The log; looked for beside the scenario."""
+    log: str = field(default="", repr=False)
+    """The log itself, where it is not in a file."""
     only: str | None = None
     """Class of failures that is replayed; all where left out."""
     length: Seconds | None = None
     """Seconds that the log covers."""
+
+    def __post_init__(self) -> None:
+        if not self.log:
+            raise ScenarioError("a trace needs `file`, the name of a log of failures, or `log`, the log itself")
 
     def rate(self, units: int) -> float:
         rows, length = self._rows()
@@ -45,17 +49,17 @@ class Trace(Calendar):
                 yield row._replace(time=row.time + turn * length)
 
     def _rows(self) -> tuple[tuple[Event, ...], Seconds]:
-        rows = read(self.file, self.only)
+        rows = read(self.log, self.file or "log", self.only)
         length = self.length if self.length is not None else (rows[-1].time if rows else 0.0)
         if rows and (length <= 0 or length < rows[-1].time):
-            raise ScenarioError(f"{self.file}: the log is longer than its length of {length:g} s")
+            raise ScenarioError(f"{self.file or 'log'}: the log is longer than its length of {length:g} s")
         return rows, length
 
 
-@cache
-def read(file: str, only: str | None = None) -> tuple[Event, ...]:
-    """Return the events of a log in order of time."""
-    log = reading.read(_text(file), file)
+@lru_cache(maxsize=8)
+def read(text: str, name: str, only: str | None = None) -> tuple[Event, ...]:
+    """Return the events of a log in order of time; `name` is what messages call it."""
+    log = reading.read(text, name)
     rows = [row for row in log.rows if row.ended and (only is None or row.cause == only)]
     for row in rows:
         if row.time is None:
@@ -75,15 +79,5 @@ def _host(row: Logged, numbers: dict[str, int]) -> int | None:
     """Return a host as its number, or as the place of its name among all names."""
     if not row.host:
         return None
-    return int(row.host) if row.host.isdigit() else numbers[row.host]
-
-
-def _text(file: str) -> str:
-    try:
-        with Path(file).open("rb") as opened:
-            content = opened.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise ScenarioError(f"{file}: larger than {LARGEST:,} bytes")
-        return content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{file}: cannot be read: {error}") from None
+    number = whole(row.host)
+    return numbers[row.host] if number is None else number

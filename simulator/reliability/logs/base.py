@@ -1,4 +1,8 @@
-"""What a log of failures says, whatever its format: rows that are events, or lives that ended or still run."""
+"""What a log of failures says, whatever its format: rows that are events, or lives that ended or still run.
+
+Messages name the line and what belongs there, never what is there: who wrote the scenario that names a log need not be
+allowed to read it.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +73,7 @@ def moment(text: str, place: str) -> Seconds:
             return (datetime.strptime(text, form) - datetime(1970, 1, 1)).total_seconds()
         except ValueError:
             continue
-    raise ScenarioError(f"{place}: {text[:40]!r} is no date such as 2005-01-31 14:05 or 01/31/2005 14:05")
+    raise ScenarioError(f"{place}: expected a date such as 2005-01-31 14:05 or 01/31/2005 14:05")
 
 
 def number(text: str, place: str) -> float:
@@ -79,5 +83,5 @@ def number(text: str, place: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e15:
-        raise ScenarioError(f"{place}: expected a number of zero or more, found {text[:40]!r}")
+        raise ScenarioError(f"{place}: expected a number of zero or more")
     return value

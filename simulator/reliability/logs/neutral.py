@@ -32,7 +32,7 @@ class Neutral(FailureLog):
     def rows(cls, place: str, row: Cells) -> Iterator[Logged]:
         unit = row.get("unit") or "host"
         if unit not in UNITS:
-            raise ScenarioError(f"{place}: unit: {unit[:40]!r} is none of {', '.join(UNITS)}")
+            raise ScenarioError(f"{place}: unit: expected one of {', '.join(UNITS)}")
         lives = "lifetime" in row
         yield Logged(
             place=place,
@@ -53,10 +53,10 @@ def _duration(text: str, place: str) -> Seconds:
     except ValueError:
         try:
             value = units.parse(text, "s")
-        except ValueError as error:
-            raise ScenarioError(f"{place}: {error}") from None
+        except ValueError:
+            raise ScenarioError(f"{place}: expected hours, or {units.EXPECTED['s']}") from None
     if not math.isfinite(value) or value <= 0:
-        raise ScenarioError(f"{place}: expected more than zero, found {text[:40]!r}")
+        raise ScenarioError(f"{place}: expected more than zero")
     return value
 
 
@@ -65,4 +65,4 @@ def _flag(text: str, place: str) -> bool:
         return True
     if text.lower() in FALSE:
         return False
-    raise ScenarioError(f"{place}: ended: expected 1 (it failed) or 0 (it was still running), found {text[:40]!r}")
+    raise ScenarioError(f"{place}: ended: expected 1 (it failed) or 0 (it was still running)")

@@ -7,6 +7,7 @@ says that nothing failed until then. Steps of a job are part of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -17,6 +18,8 @@ from simulator.units import Seconds
 OF_HOST = {"NODE_FAIL": "node fail", "BOOT_FAIL": "boot fail"}
 OF_JOB = {"FAILED": "job failed", "OUT_OF_MEMORY": "out of memory"}
 UNKNOWN = ("", "unknown", "none")
+PART = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?")
+"""Days, hours, minutes or seconds."""
 
 
 class Slurm(FailureLog):
@@ -71,8 +74,8 @@ def elapsed(text: str, place: str) -> Seconds:
     """
     days, _, clock = text.rpartition("-")
     parts = [*([days] if days else []), *clock.split(":")]
-    if not all(part.replace(".", "", 1).isdigit() for part in parts) or len(parts) > 4:
-        raise ScenarioError(f"{place}: {text[:40]!r} is no time such as 1-02:03:04")
+    if not all(map(PART.fullmatch, parts)) or len(parts) > 4:
+        raise ScenarioError(f"{place}: expected a time such as 1-02:03:04")
     seconds = 0.0
     for part, factor in zip(reversed(parts), (1.0, 60.0, 3600.0, 86400.0), strict=False):
         seconds += factor * float(part)

@@ -61,6 +61,12 @@ class Recovery(ABC):
     technicians: Count | None = None
     """Hosts that can be repaired at a time; no limit where left out."""
 
+    def mean_down(self, gpus: int, load: Seconds = 0.0) -> Seconds:
+        """Return the mean time from a failure to training again, with a save that takes `load` to read, if nothing
+        else strikes and hosts are there."""
+        noticed = (1 - self.missed) * self.detect.expected() + self.missed * self.timeout.expected()
+        return noticed + self.diagnose.expected() + self.mean_restart(gpus) + load
+
     def mean_restart(self, gpus: int) -> Seconds:
         """Return the mean time of one restart that nothing strikes."""
         once = self.restart.expected()

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from simulator.engine import wavefront
-from simulator.engine.assembly import assembly
+from simulator.engine.prices.assembly import assembly
+from simulator.engine.step import recorded
 from simulator.errors import InfeasibleError, ScenarioError
-from simulator.readable import NO_PROGRESS
-from simulator.results import Result
+from simulator.io.readable import NO_PROGRESS
+from simulator.outcome.results import Result
 from simulator.scenario import Scenario
 from simulator.scenario.echo import echo
 from simulator.scenario.shape import shape
@@ -18,7 +18,7 @@ from simulator.simulation import fits
 from simulator.studies import best, layouts
 from simulator.studies.plan import axes
 from simulator.studies.plan.laws.base import Choice, Law
-from simulator.studies.plan.phases import Phase
+from simulator.studies.plan.phase import Phase
 from simulator.studies.plan.run import DAY, HOUR, Budget, Run
 from simulator.studies.plan.shape import shaped, size
 from simulator.studies.point import Base
@@ -71,8 +71,8 @@ class OnCluster:
             details=_details(chosen, result),
         )
 
-    def planned(self, choice: Choice, law: Law, layout: Parallelism | None = None) -> Scenario:
-        """Return the scenario of `choice`, in `layout` where that fits.
+    def planned(self, choice: Choice, law: Law, like: Scenario | None = None) -> Scenario:
+        """Return the scenario of `choice`, in the layout of `like` where that fits.
 
         A shape has about the planned size; tokens make up for the difference, so that the FLOPs are those planned.
         """
@@ -81,8 +81,9 @@ class OnCluster:
         tokens = choice.tokens * choice.parameters / size(model, embeddings=law.embeddings)
         training = replace(_without_length(self.scenario.training), tokens=round(tokens))
         start = replace(self.scenario, model=model, model_name="planned", training=training, expect={})
-        if layout is not None:
-            again = replace(start, parallelism=layout)
+        if like is not None:
+            training = replace(training, microbatch=like.training.microbatch, recompute=like.training.recompute)
+            again = replace(start, parallelism=like.parallelism, training=training)
             if contradiction(again) is None and fits(again).verdict != "oom":
                 return replace(again, resolved=_written(again))
         return self.laid_out(start)
@@ -121,12 +122,11 @@ class OnCluster:
         tried: dict[Flops, Number] = {}
         for _ in range(SEARCHES):
             planned = self.planned(choose(flops), law)
-            layout = planned.parallelism
             tried[flops] = abs(budget.spent(self._run(planned)) - 1)
             if tried[flops] < CLOSE:
                 break
             for _ in range(ROUNDS):
-                share = budget.spent(self._run(self.planned(choose(flops), law, layout)))
+                share = budget.spent(self._run(self.planned(choose(flops), law, planned)))
                 if abs(share - 1) < CLOSE:
                     break
                 flops /= share
@@ -168,7 +168,7 @@ def fastest(start: Scenario) -> Scenario:
     tried: list[tuple[bool, Seconds, int, Scenario]] = []
     for group in layouts.groups(Base("plan", "\n"), axes.layouts(start)):
         able = list(axes.that_fit(layout.of(start) for layout in group.layouts))
-        seconds = wavefront.times([assembly(one).step() for one, _ in able])
+        seconds = recorded.times([assembly(one).step() for one, _ in able])
         for (one, surely), alone in zip(able, seconds, strict=True):
             tried.append((not surely, alone, len(tried), one))
     if not tried:

@@ -13,28 +13,10 @@ from typing import Protocol
 from simulator.errors import ScenarioError
 from simulator.scenario import yaml_text
 from simulator.scenario.reading import Reading
+from simulator.studies.plan.phase import Phase
 from simulator.studies.plan.run import DAY, HOUR, Run
 from simulator.sums import added
 from simulator.units import Count, Dollars, Number, Share
-
-
-@dataclass(frozen=True, kw_only=True)
-class Phase:
-    name: str
-    tokens: Count | None = None
-    epochs: Number = 1.0
-    """Times that the tokens are seen."""
-    share: Share | None = None
-    """Of the GPU-hours of all phases with tokens."""
-    gpu_hours: Number | None = None
-    parameters: Count | None = None
-    """Active ones; the file's or the scenario's model where left out."""
-    sequence_length: Count | None = None
-    global_batch: Count | None = None
-    generation: Share = 0.0
-    """Share of the time that goes into generating what is then trained on."""
-    times: Number = 1.0
-    """Runs of the phase, such as seeds or failed attempts."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from simulator.errors import ScenarioError
 from simulator.studies.plan.laws.base import Choice, Law
+from simulator.studies.plan.phase import Phase
 from simulator.units import Dollars, DollarsPerHour, Flops, FlopsPerSecond, Joules, Number, Seconds, Share
-
-if TYPE_CHECKING:
-    from simulator.studies.plan.phases import Phase
 
 DAY: Seconds = 86400.0
 HOUR: Seconds = 3600.0

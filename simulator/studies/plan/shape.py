@@ -13,7 +13,7 @@ from dataclasses import replace
 from simulator.errors import InfeasibleError
 from simulator.sums import added
 from simulator.units import Number
-from simulator.workload.model import Latent, Model
+from simulator.workload.model import Model
 from simulator.workload.parameters import active_parameters, embedding_parameters, head_parameters
 
 SMALLEST, LARGEST = 1e5, 1e14
@@ -67,13 +67,6 @@ def _widened(like: Model, heads: int) -> Model:
     """Return `like` with another number of heads and the width that goes with it."""
     growth = heads / like.heads
     hidden = max(_multiple(like.hidden * growth, 64), 64)
-    attention = like.attention
-    if isinstance(attention, Latent):
-        attention = replace(
-            attention,
-            q_rank=_multiple(attention.q_rank * growth, 64),
-            kv_rank=_multiple(attention.kv_rank * growth, 64),
-        )
     experts = like.experts
     if experts is not None:
         experts = replace(experts, ffn=max(_multiple(experts.ffn * growth, 64), 64))
@@ -83,7 +76,7 @@ def _widened(like: Model, heads: int) -> Model:
         heads=heads,
         kv_heads=heads if like.kv_heads == like.heads else math.gcd(like.kv_heads, heads),
         ffn=max(_multiple(like.ffn * growth, 128), 128),
-        attention=attention,
+        attention=like.attention.widened(growth),
         experts=experts,
     )
 

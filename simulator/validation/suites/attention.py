@@ -7,7 +7,7 @@ from typing import ClassVar
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention
 from simulator.validation.expression import InexpressibleError
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels
 
 IMPLEMENTATIONS = (

@@ -19,7 +19,7 @@ from simulator.units import Bytes
 from simulator.validation import rigs
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.lines import Reported
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels, gpu_of
 from topologies.fat_tree import FatTree
 
@@ -41,7 +41,7 @@ ALGORITHMS = {
     "Tree": "tree",
     "CollNet/SHARP": "in-network",
 }
-CARDS = re.compile(r"(\d+)x(\d+)\s?G(?:b|bps|b/s)?\b")
+CARDS = re.compile(r"([0-9]{1,9})x([0-9]{1,9})\s?G(?:b|bps|b/s)?\b")
 PEAK = "peak (large)"
 LARGE = 2.0**34
 """Bytes of a message that is all bandwidth."""
@@ -142,7 +142,7 @@ def size(row: Row) -> float | None:
     text = row.text("bytes")
     if text == PEAK or (not text and row.real("busbw_gbs")):
         return LARGE
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) and float(text) > 0 else None
+    return float(text) if re.fullmatch(r"[0-9]{1,30}(\.[0-9]{1,30})?", text) and float(text) > 0 else None
 
 
 def _channel(row: Row, gpu: Gpu, operation: Operation) -> Channel:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import gemm
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels
 
 ADDS = ("accum=True", "accumulate=True")

@@ -11,7 +11,9 @@ from simulator.machine import hardware
 from simulator.machine.hardware import Gpu
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.lines import Line, Reported
-from simulator.validation.suites.base import Predictor, Row, Suite
+from simulator.validation.predict import Predictor
+from simulator.validation.row import Row
+from simulator.validation.suites.base import Suite
 
 SEARCHED = "best of a search"
 """Note of rows that print the best shape anyone found, which says nothing about a given one."""

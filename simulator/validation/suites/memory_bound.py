@@ -8,7 +8,7 @@ from typing import ClassVar
 from simulator.machine.hardware import HOST_LINK_EFFICIENCY, Gpu
 from simulator.machine.kernels import elementwise
 from simulator.validation.expression import InexpressibleError
-from simulator.validation.suites.base import Row
+from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels
 
 LARGE = 2.0**26

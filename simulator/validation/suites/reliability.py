@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from simulator.validation.lines import Line
-from simulator.validation.suites.base import Predictor, Row, Suite
+from simulator.validation.predict import Predictor
+from simulator.validation.row import Row
+from simulator.validation.suites.base import Suite
 
 
 class Reliability(Suite):

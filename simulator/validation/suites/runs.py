@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from simulator.validation.suites.base import Predictor, Row, Suite
+from simulator.validation.predict import Predictor
+from simulator.validation.row import Row
+from simulator.validation.suites.base import Suite
 from simulator.validation.workers import spread
 
 if TYPE_CHECKING:

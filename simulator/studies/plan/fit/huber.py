@@ -33,7 +33,8 @@ def fit(runs: TrainingRuns) -> Constants:
     found = best
     for delta in (0.1, 0.01, DELTA):
         found = descend(found, runs, ones, delta)
-    return found[int(np.argmin(huber(residuals(found, runs), ones, DELTA)))]
+    fitted: Constants = found[int(np.argmin(huber(residuals(found, runs), ones, DELTA)))]
+    return fitted
 
 
 def descend(start: Constants, runs: TrainingRuns, counts: np.ndarray, delta: float = DELTA) -> Constants:
@@ -62,13 +63,15 @@ def descend(start: Constants, runs: TrainingRuns, counts: np.ndarray, delta: flo
 
 def residuals(constants: Constants, runs: TrainingRuns) -> np.ndarray:
     """Return ln(predicted / measured), a row for each row of constants."""
-    return np.logaddexp.reduce(_terms(constants, runs), axis=0) - np.log(runs.losses)
+    error: np.ndarray = np.logaddexp.reduce(_terms(constants, runs), axis=0) - np.log(runs.losses)
+    return error
 
 
 def huber(error: np.ndarray, counts: np.ndarray, delta: float) -> np.ndarray:
     """Return the Huber loss of each row of errors."""
     size = np.abs(error)
-    return (counts * np.where(size <= delta, 0.5 * size**2 / delta, size - 0.5 * delta)).sum(axis=-1)
+    loss: np.ndarray = (counts * np.where(size <= delta, 0.5 * size**2 / delta, size - 0.5 * delta)).sum(axis=-1)
+    return loss
 
 
 def _terms(constants: Constants, runs: TrainingRuns) -> np.ndarray:

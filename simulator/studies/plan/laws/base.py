@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from simulator.readable import digits
+from simulator.io.readable import digits
 from simulator.units import Flops, Number
 
 LOWEST, HIGHEST = 1e6, 1e32

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from simulator.studies.plan.laws.base import Law
-from simulator.units import Flops, Number
+from simulator.units import Flops
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,20 +20,6 @@ class Hestness(Law):
     title: ClassVar[str] = "Hestness 2017 (shape only)"
     source: ClassVar[str] = "arXiv 1712.00409, section 4.2"
     counts: ClassVar[str] = "no FLOPs; parameters and tokens of word models"
-    loss_exponent: Number = -0.066
-    size_exponent: Number = 0.69
 
     def optimal_parameters(self, flops: Flops) -> None:
         return None
-
-    def loss_ratio(self, growth: Number) -> Number:
-        """Return the factor on the loss (above what no data removes) when the data grow by `growth`.
-
-        >>> round(Hestness().loss_ratio(10), 2)
-        0.86
-        """
-        return float(growth**self.loss_exponent)
-
-    def size_ratio(self, growth: Number) -> Number:
-        """Return the factor on the best size when the data grow by `growth`."""
-        return float(growth**self.size_exponent)

@@ -32,17 +32,12 @@ class Parametric(Law):
         return float(scale * (flops / FLOPS_PER_PARAMETER) ** self.exponent)
 
     def loss(self, choice: Choice) -> Number:
-        return self.e + self.a / choice.parameters**self.alpha + self.b / choice.tokens**self.beta
+        return float(self.e + self.a / choice.parameters**self.alpha + self.b / choice.tokens**self.beta)
 
     def tokens_for(self, parameters: Number, loss: Number) -> Number | None:
         """Return the tokens with which a model reaches `loss`; None where it never does."""
         left = loss - self.e - self.a / parameters**self.alpha
         return (self.b / left) ** (1 / self.beta) if left > 0 else None
-
-    def parameters_for(self, tokens: Number, loss: Number) -> Number | None:
-        """Return the parameters with which so many tokens give `loss`; None where none do."""
-        left = loss - self.e - self.b / tokens**self.beta
-        return (self.a / left) ** (1 / self.alpha) if left > 0 else None
 
     def smallest(self, loss: Number) -> Number:
         """Return the size below which no number of tokens gives `loss`."""

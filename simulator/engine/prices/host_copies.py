@@ -1,0 +1,134 @@
+"""What comes and goes between GPU and host beside compute, and the optimizer that runs on the host.
+
+A GPU's copies run both ways at once, each way at what its link to the host delivers, as long as all GPUs of the host
+ask its memory for no more than it has: copies take
+
+    max(down / link, up / link, (down + up) / share of the host's memory bandwidth)
+
+What a layer keeps goes down beside its forward and comes up beside its backward. Weights come up beside each forward,
+and each backward where they are not kept (ZeRO-Infinity, Rajbhandari et al. 2021, arXiv 2104.07857). A layer takes the
+longer of its compute and its copies; what is longer is `offload`. An optimizer on the host gets the gradients, reads
+and writes its state at its share of the host's memory bandwidth, and sends the weights up. ZeRO-Offload (Ren et al.
+2021, arXiv 2101.06840) sends gradients beside the backward and weights while it works (`overlap_offload`), others one
+after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from simulator.engine.prices.durations import Durations
+from simulator.engine.step.commands import Compute
+from simulator.engine.step.local_clock import alone
+from simulator.engine.step.transfers import Transfer
+from simulator.engine.step.work import Unit
+from simulator.machine.kernels import optimizer
+from simulator.sums import added
+from simulator.units import Bytes, BytesPerSecond, Seconds, Share
+from simulator.workload import layer, states
+from simulator.workload.blocks.base import Blocks
+from simulator.workload.operations import Exchange
+from simulator.workload.parameters import Parameters
+from simulator.workload.replica import Replica
+from simulator.workload.training import Offload
+
+
+@dataclass(frozen=True)
+class HostSide:
+    """What a host gives one of its GPUs while all of them use it."""
+
+    link: BytesPerSecond
+    """Delivered, per direction."""
+    memory: BytesPerSecond
+    """Share of the host's memory bandwidth."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Ranks that share out a parameter of each kind."""
+
+    dense: int
+    experts: int
+
+    def of(self, dense: float, experts: float) -> float:
+        return dense / self.dense + experts / self.experts
+
+
+class HostCopies:
+    def __init__(self, replica: Replica, durations: Durations, host: HostSide) -> None:
+        self.replica = replica
+        self.rank = replica.rank
+        self.durations = durations
+        self.host = host
+        self.offload = replica.offload or Offload()
+        self.priced = "offload" not in durations.without and replica.offload is not None
+        self.width = states.widths(self.rank)
+        self.shards = Shares(durations.channels["shard"].ranks, durations.channels["expert_data"].ranks)
+        self.level = self.rank.shard.level
+
+    def seconds(self, down: Bytes, up: Bytes) -> Seconds:
+        """Return how long copies take that run at the same time on all GPUs of a host."""
+        return max(max(down, up) / self.host.link, (down + up) / self.host.memory)
+
+    def beside(self, unit: Unit, kept: Bytes = 0.0) -> Unit:
+        """Return the unit with what its copies take longer than its compute; `kept` is what its backward needs."""
+        if not self.priced:
+            return unit
+        moved = self.offload.activations * kept
+        whole = Shares(1, 1) if self.level != "parameters" else self.shards
+        weights = self.offload.parameters * self.width.weights * whole.of(unit.dense, unit.experts)
+        again = weights
+        if self.rank.layer_by_layer:
+            if not self.rank.reduced:
+                weights, again = weights / self.replica.microbatches, 0.0
+            elif self.rank.gathers == 1:
+                again = 0.0
+        forward, backward = self.seconds(moved, weights), self.seconds(0.0, moved + again)
+        times = {"F": forward, "B": backward, "I": backward}
+        copies = {
+            kind: Transfer("offload", times[kind], loads=(("host link", 1.0),))
+            for kind, pieces in unit.pieces.items()
+            if times.get(kind, 0.0) > 0 and any(alone(piece).seconds for piece in pieces)
+        }
+        return replace(unit, copies=copies)
+
+    def kept(self, blocks: Blocks, recomputed: Share = 1.0) -> Bytes:
+        """Return the bytes that one microbatch of a layer keeps, where this share of the layers is recomputed."""
+        if not self.priced:
+            return 0.0
+        rank = self.rank.inside
+        whole, short = layer.kept_bytes(rank, blocks), layer.kept_bytes(rank, blocks, self.replica.recompute)
+        return recomputed * short + (1 - recomputed) * whole
+
+    def optimizer(self, held: Parameters, backward: Seconds) -> tuple[Compute, ...]:
+        """Return the optimizer step of a rank with these parameters, after a last backward of so many seconds."""
+        here = self._update(held) if self.offload.optimizer < 1 else Compute(0.0, "optimizer", "optimizer")
+        if not self.priced:
+            return (here,)
+        return here, Compute(self._on_host(self._updated(held), backward), "offload", "optimizer on the host")
+
+    def _update(self, held: Parameters) -> Compute:
+        """Return what is done on the GPU of a rank with these parameters."""
+        durations, count = self.durations, (1 - self.offload.optimizer) * self._updated(held)
+        update = self.rank.optimizer.update(self.rank.model, count, self.width)
+        seconds = optimizer.time(durations.gpu, update.nbytes) + added(map(durations.seconds, update.work))
+        exchanges = (work for work in update.work if isinstance(work, Exchange))
+        payload = tuple(entry for exchange in exchanges for entry in durations.loads(exchange)[1])
+        return Compute(seconds, "optimizer", "optimizer", payload=payload)
+
+    def _updated(self, held: Parameters) -> float:
+        """Return the parameters that a rank updates."""
+        return (self.shards if self.level != "none" else Shares(1, 1)).of(*held)
+
+    def _on_host(self, count: float, backward: Seconds) -> Seconds:
+        stack, width = self.rank.stack, self.width
+        away, weights = self.offload.optimizer, self.offload.parameters
+        gradients = self.seconds(away * count * width.gradients, 0.0)
+        touched = away * count * (width.gradients + 2 * (width.optimizer - width.extra_state) + width.updated)
+        update = touched / (self.host.memory * stack.host_optimizer)
+        # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
+        up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights
+        copied = self.seconds(count * down, count * up)
+        if stack.overlap_offload:
+            return max(gradients - backward, 0.0) + max(update, copied)
+        return gradients + update + copied

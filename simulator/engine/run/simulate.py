@@ -1,0 +1,65 @@
+"""A whole training run, many times: from useful work, failures and policies to wall clock and where it went.
+
+Every run draws from streams of its own, one a purpose, so that run i is the same however many are asked for,
+and two policies under one seed meet the same failures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from simulator import random
+from simulator.engine.run.inputs import RunInput, plan
+from simulator.engine.run.limits import events, refuse, refuse_more
+from simulator.engine.run.outcome import Outcome
+from simulator.engine.run.story import Story
+from simulator.units import Count
+
+Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""What works a function out for each of many items, in their order: `map`, or processes."""
+_AT_A_TIME = 10_000
+"""Events of the runs that are handed to a process together: a quarter of a second (2023 Xeon, 2.1 GHz)."""
+_WORTH_A_PROCESS = 60_000
+"""Events that take longer than processes take to start."""
+
+
+def simulate(run: RunInput, seed: int, runs: Count, *, first: Count = 0, record: bool = False) -> tuple[Outcome, ...]:
+    """Return the outcomes of `runs` runs from number `first` on; one that makes no progress ends them.
+
+    With `record` they carry a timeline. Raises ScenarioError where the run cannot be simulated, or for many more runs
+    than take a minute, unless a study adds them to those that it has; and ConservationError, a mistake in here, where
+    the parts of a run are not its wall clock.
+    """
+    refuse(run)
+    saves = plan(run)
+    outcomes = []
+    for number in range(first, first + runs):
+        story = Story(run, saves, lambda *names, number=number: random.stream(seed, number, *names), record)
+        outcomes.append(story.play(run.until))
+        if not outcomes[-1].progress:
+            break
+        if number == 0:
+            refuse_more(run, outcomes[0], runs)
+    return tuple(outcomes)
+
+
+def spread(run: RunInput, seed: int, runs: Count, mapped: Mapped) -> tuple[Outcome, ...]:
+    """Return the same as `simulate`, with runs that take long handed to `mapped`, some at a time. Raises the same."""
+    outcomes = list(simulate(run, seed, 1))
+    refuse_more(run, outcomes[0], runs)
+    each = events(run, outcomes[0])
+    batch = max(int(_AT_A_TIME / each), 1)
+    batches = [(first, min(batch, runs - first)) for first in range(1, runs, batch)] if outcomes[0].progress else []
+    spread_out = mapped if each * runs >= _WORTH_A_PROCESS else map
+    for found in spread_out(partial(_some, run, seed), batches):
+        outcomes += found
+        if not outcomes[-1].progress:
+            break
+    return tuple(outcomes)
+
+
+def _some(run: RunInput, seed: int, batch: tuple[Count, Count]) -> tuple[Outcome, ...]:
+    first, runs = batch
+    return simulate(run, seed, runs, first=first)

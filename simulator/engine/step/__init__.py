@@ -1,0 +1,1 @@
+"""One optimizer step: what every stage does, told once, and the clocks that play it."""

@@ -1,0 +1,1 @@
+"""Files in and out, and text that is safe to show."""

@@ -1,0 +1,200 @@
+"""What a run of the program returns: the result, part by part, as the JSON contract names it.
+
+Fields are SI units and carry the unit in their name; ``parts_s`` and the ``*_bytes`` of a stage sum to
+their totals. ``as_dict`` is the JSON of ``foretrain run --json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from simulator.engine.step.simulated import Span as Span
+
+Verdict = Literal["fits", "tight", "oom"]
+STEP_PARTS = (
+    "compute",
+    "recompute",
+    "tensor",
+    "context",
+    "expert",
+    "pipeline",
+    "bubble",
+    "data",
+    "optimizer",
+    "offload",
+    "straggler",
+    "stall",
+    "other",
+)
+RUN_PARTS = ("train", "checkpoint", "lost", "detect", "diagnose", "restart", "wait", "degraded", "planned", "other")
+STAGE_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "overhead")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """A value that the scenario did not give, and where it came from."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSize:
+    parameters: int
+    active_parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferResult:
+    """What an axis sends in a step over the links that limit it."""
+
+    part: str
+    """The part of the step that it is."""
+    links: str
+    """The class of links that limits it."""
+    bytes: float
+    """Of one GPU, through its share of those links."""
+    exposed_s: float
+    bandwidth_bytes_per_s: float
+    """Of that share now."""
+    hidden_at_bytes_per_s: float | None
+    """The bandwidth from which more saves less than 1% of the step; None where 64 times as much is not enough, or the
+    step is too large to be timed again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepResult:
+    time_s: float
+    time_low_s: float
+    time_high_s: float
+    tokens_per_s: float
+    tokens_per_s_per_gpu: float
+    mfu: float | None
+    hfu: float | None
+    mfu_convention: str
+    tflops_per_gpu_6n: float | None
+    tflops_per_gpu_causal: float | None
+    tflops_per_gpu_full: float | None
+    parts_s: dict[str, float]
+    p_slow_host: float = 0.0
+    dropped_tokens: float = 0.0
+    """Share of visits to experts that found them full (`moe.capacity`)."""
+    waterfall: tuple[tuple[str, float], ...] = ()
+    """From peak to delivered FLOP/s of one GPU, each step what one cause takes away, last what is left (FLOP/s)."""
+    links: tuple[dict[str, Any], ...] = ()
+    """Load of each class of links: name, count, bandwidth_bytes_per_s, busy_share, bytes, mean_bytes."""
+    transfers: tuple[TransferResult, ...] = ()
+    """What each axis sends, and from what bandwidth on more is no use; worked out by ``foretrain run``."""
+    hashed: dict[str, float] = field(default_factory=dict)
+    """The step at P10, P50 and P90 of how flows collide on equal-cost links, where routing is static: p10_s, ..."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryResult:
+    capacity_bytes: float
+    usable_bytes: float
+    peak_bytes: float
+    allocated_bytes: float
+    reserved_bytes: float
+    process_bytes: float
+    p_fits: float
+    host_peak_bytes: float
+    host_bytes: float
+    worst_stage: int
+    stages: tuple[dict[str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    mean: float
+    p10: float
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    ideal_s: float
+    wall_clock_s: Distribution
+    goodput: Distribution
+    goodput_definitions: dict[str, Any]
+    parts_s: dict[str, float]
+    interruptions: dict[str, Any]
+    """mean, by_cause (name -> mean count), planned."""
+    checkpoint: dict[str, Any]
+    """interval_s, stall_s, persist_s, bytes."""
+    spares: dict[str, Any] = field(default_factory=dict)
+    progress: bool = True
+    samples: tuple[float, ...] = ()
+    """Wall clock of each simulated run in seconds, for the distribution of finish dates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostResult:
+    gpu_hours: Distribution
+    dollars: Distribution
+    energy_j: float
+    co2_kg: float
+    spares_dollars: float = 0.0
+    """Rent of the hosts that stand by, in the mean run."""
+
+
+class Level(NamedTuple):
+    """What a stage has allocated from a moment on."""
+
+    time_s: float
+    nbytes: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """A change of the scenario, the memory it then needs, and what that costs."""
+
+    change: str
+    settings: tuple[str, ...]
+    """The change as ``--set`` takes it."""
+    verdict: Verdict
+    p_fits: float
+    peak_bytes: float
+    usable_bytes: float
+    step_time_s: float
+    time: float
+    """Step time over that of the scenario as it is, less 1."""
+    cost: float
+    """Rent of the GPUs for a step over that of the scenario as it is, less 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    version: str
+    scenario: dict[str, Any]
+    """The resolved scenario, every default filled in."""
+    seed: int
+    verdict: Verdict | None
+    warnings: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    model: ModelSize | None
+    step: StepResult
+    memory: MemoryResult | None
+    run: RunResult
+    cost: CostResult
+    targets: dict[str, Any] = field(default_factory=dict)
+    """deadline_s and budget_dollars as given; p_late and p_over_budget, the probability of missing them; the same with
+    ``_by_failures``, as if the step took exactly what is predicted; risk, and missed, the targets beyond it by name."""
+    expected: tuple[dict[str, Any], ...] = ()
+    """What the scenario expects: key, wanted, found, met."""
+    not_modelled: tuple[str, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    """What to change so that it fits, cheapest first; asked for where it does not."""
+    spans: tuple[Span, ...] = ()
+    """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
+    occupancy: tuple[tuple[Level, ...], ...] = ()
+    """Allocated memory of each stage over that step; not part of the JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
+        whole = asdict(replace(self, spans=(), occupancy=()))
+        del whole["spans"], whole["occupancy"]
+        return whole

@@ -1,0 +1,65 @@
+"""How likely a deadline or a budget is missed, by the luck of failures and by the error of the predicted step.
+
+A step that takes f times its prediction stretches a run: its work, and the failures and saves that come with time. So a
+simulated run of `growing` and `fixed` seconds takes f growing + fixed, and is late with the chance that
+f > (deadline - fixed) / growing. The mean of that chance over the runs is the answer: f is integrated over, not drawn,
+so no random number is spent and nothing else moves. f is one number for the whole run.
+
+Limits: failures by the calendar, announced beforehand, come as often in a longer run; the luck of failures of a
+stretched run is that of the run as predicted, stretched. Prices and failure rates are taken as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from simulator.outcome.step_error import SURE, StepError
+from simulator.scenario.targets import Targets
+from simulator.sums import added
+from simulator.units import Number, Seconds, Share
+
+
+class Stretch(NamedTuple):
+    """The wall clock of a simulated run, by what the time of a step does to it."""
+
+    growing: Seconds
+    """In proportion to the step."""
+    fixed: Seconds = 0.0
+    """Whatever the step takes."""
+
+
+def missed(targets: Targets, runs: Sequence[Stretch], error: StepError, dollars_per_second: Number) -> dict[str, Any]:
+    """Return the targets, the chance that each is missed, and which are: those beyond the risk that is accepted.
+
+    A chance holds both kinds of luck; beside it stands that of failures alone.
+    """
+    deadline, budget = targets.deadline, targets.budget
+    if deadline is None and budget is None:
+        return {}
+    affordable = None if budget is None else budget / dollars_per_second if dollars_per_second else inf
+    late, over = _longer(runs, deadline, error), _longer(runs, affordable, error)
+    return {
+        "deadline_s": deadline,
+        "p_late": late,
+        "p_late_by_failures": _longer(runs, deadline, SURE),
+        "budget_dollars": budget,
+        "p_over_budget": over,
+        "p_over_budget_by_failures": _longer(runs, affordable, SURE),
+        "risk": targets.risk,
+        "missed": [name for name, p in (("deadline", late), ("budget", over)) if p is not None and p > targets.risk],
+    }
+
+
+def _longer(runs: Sequence[Stretch], limit: Seconds | None, error: StepError) -> Share | None:
+    """Return the share of runs that take longer than `limit`, each over all that its step may take."""
+    if limit is None:
+        return None
+    return added(_chance(run, limit, error) for run in runs) / len(runs)
+
+
+def _chance(run: Stretch, limit: Seconds, error: StepError) -> Share:
+    if error is SURE or not run.growing or limit == inf:
+        return 1.0 if run.growing + run.fixed > limit else 0.0
+    return error.beyond((limit - run.fixed) / run.growing)

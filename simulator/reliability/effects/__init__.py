@@ -1,0 +1,1 @@
+"""What a failure does to the job: one file an effect."""

@@ -1,0 +1,268 @@
+"""Softmax attention: queries of every head, keys and values of each group of heads, over all tokens or a window.
+
+Grouped queries (Ainslie et al. 2023, arXiv 2305.13245) share keys and values. The tensor axis splits heads; key and
+value heads are copied where there are fewer of them than ranks. The context axis splits the sequence
+(`simulator.workload.blocks.context`). What is kept follows Korthikanti et al., 2022 (arXiv 2205.05198).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from simulator.units import Bytes, Count, Flops
+from simulator.workload.blocks import context
+from simulator.workload.blocks.base import Block, Convention, Misfit, Part, Terms, norm_size
+from simulator.workload.blocks.mixer import Mixer
+from simulator.workload.layout import Parallelism
+from simulator.workload.model import Model
+from simulator.workload.operations import Core, Traffic
+from simulator.workload.rank import Rank
+from simulator.workload.writer import Writer
+
+SCORES = ("attention scores", "attention mask", "attention dropout", "attention statistics")
+
+
+class Attention(Block, Mixer):
+    """What all kinds of softmax attention share; by itself, queries, keys and values projected from the stream."""
+
+    name = "attention"
+    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {"core_attention": SCORES}
+    grouped: ClassVar[bool] = True
+    """Several query heads may share a head of keys and values (the model's `kv_heads`)."""
+
+    @property
+    def reach(self) -> int | None:
+        """Tokens that a query sees at most; None where it sees all before it."""
+        return None
+
+    def query_width(self, model: Model) -> int:
+        """Return the width of one query or key head."""
+        return model.head_size
+
+    def value_width(self, model: Model) -> int:
+        """Return the width of one value head."""
+        return model.head_size
+
+    def rotated_width(self, model: Model) -> int:
+        """Return the width of what positions turn of one head."""
+        return self.query_width(model)
+
+    def check(self, model: Model, parallelism: Parallelism) -> Misfit | None:
+        tensor, context = parallelism.tensor, parallelism.context
+        heads, groups = model.heads // tensor, model.kv_heads if self.grouped else model.heads
+        keys = max(groups // tensor, 1)
+        if model.heads % tensor:
+            return ("parallelism", "tensor"), f"{model.heads} attention heads are not divisible by tensor {tensor}"
+        if groups % tensor and tensor % groups:
+            why = f"{groups} key and value heads can neither be divided over tensor {tensor} nor copied to it evenly"
+            return ("parallelism", "tensor"), why
+        if model.heads % groups:
+            why = f"{model.heads} attention heads cannot share {groups} key and value heads evenly"
+            return ("model", "kv_heads"), why
+        if context.kind == "ulysses" and heads % context.size:
+            why = (
+                f"ulysses deals {model.heads} heads / tensor {tensor} = {heads} to context {context.size}, which does "
+                "not divide them"
+            )
+            return ("parallelism", "context"), why
+        if context.kind == "ulysses" and keys % context.size and context.size % keys:
+            why = (
+                f"ulysses deals {keys} key and value heads to context {context.size}, which can neither divide them "
+                "nor copy them evenly"
+            )
+            return ("parallelism", "context"), why
+        return None
+
+    def parts(self, model: Model) -> tuple[Part, ...]:
+        hidden, queries, keys = model.hidden, model.heads * model.head_size, model.kv_heads * model.head_size
+        biased, all_biased = model.bias != "none", model.bias == "all"
+        return (
+            Part("query", hidden * queries, "tensor"),
+            Part("key", hidden * keys, "key_value"),
+            Part("value", hidden * keys, "key_value"),
+            Part("output", queries * hidden, "tensor"),
+            Part("query_bias", biased * queries, "tensor"),
+            Part("key_bias", biased * keys, "key_value"),
+            Part("value_bias", biased * keys, "key_value"),
+            Part("output_bias", all_biased * hidden, "replicated"),
+            Part("qk_norm", (model.qk_norm == "head") * 2 * norm_size(model, model.head_size), "replicated"),
+            Part("query_norm", (model.qk_norm == "full") * norm_size(model, queries), "tensor"),
+            Part("key_norm", (model.qk_norm == "full") * norm_size(model, keys), "key_value"),
+            Part("relative", (model.positions == "relative") * hidden * queries, "tensor"),
+            Part("sinks", model.sinks * model.heads, "tensor"),
+        )
+
+    def flops(self, model: Model, sequence: int, convention: Convention) -> Flops:
+        """Return the FLOPs of scores and of their product with values: 12 x keys x heads x head size."""
+        width = model.heads * (self.query_width(model) + self.value_width(model)) / 2
+        return 12.0 * keys_per_query(sequence, self.reach, convention) * width
+
+    # Operations.
+
+    def forward(self, out: Writer) -> None:
+        self.project(out)
+        self._norm_queries(out, "qk norm")
+        self._rotate(out, "rope")
+        context.attend(out, self.core(out.rank))
+        out.row("attention out", self._out_depth(out.rank), reduced=not out.model.parallel)
+
+    def backward(self, out: Writer) -> None:
+        out.row_backward("attention out", self._out_depth(out.rank))
+        context.attend(out, self.core(out.rank, backward=True))
+        self._rotate(out, "rope backward")
+        self._norm_queries(out, "qk norm backward", backward=True)
+        self.project_backward(out)
+
+    def recompute(self, out: Writer, module: str) -> None:
+        if module == "core_attention":
+            out.compute("attention", self.core(out.rank))
+
+    def project(self, out: Writer) -> None:
+        """Write queries, keys and values of the residual stream."""
+        out.column("qkv", self._projected(out.rank))
+
+    def project_backward(self, out: Writer) -> None:
+        out.column_backward("qkv", self._projected(out.rank))
+
+    def core(self, rank: Rank, *, backward: bool = False) -> Core:
+        """Return the attention proper on this rank."""
+        model, axis = rank.model, rank.context
+        heads, kv_heads, queries = rank.heads, rank.kv_heads, rank.queries
+        if axis.kind == "ulysses" and axis.size > 1:
+            heads, kv_heads = max(1, heads // axis.size), max(1, kv_heads // axis.size)
+            queries = rank.sequence_length
+        whole = queries == rank.sequence_length
+        return Core(
+            batch=rank.microbatch,
+            heads=heads,
+            kv_heads=kv_heads,
+            queries=queries,
+            # Context ranks take a piece from each end of the sequence, so that each sees half of the keys in the mean.
+            keys=rank.sequence_length if whole else rank.sequence_length // 2,
+            head_size=self.query_width(model),
+            value_size=self.value_width(model),
+            window=self.reach,
+            kernel=rank.kernel,
+            dtype=rank.wide,
+            causal=whole,
+            backward=backward,
+            dropout=model.dropout > 0,
+        )
+
+    def _projected(self, rank: Rank) -> float:
+        return (rank.heads + 2 * rank.kv_heads) * rank.model.head_size
+
+    def _out_depth(self, rank: Rank) -> float:
+        return rank.heads * self.value_width(rank.model)
+
+    def _norm_queries(self, out: Writer, name: str, *, backward: bool = False) -> None:
+        rank = out.rank
+        if out.model.qk_norm != "none":
+            values = rank.tokens * (rank.heads + rank.kv_heads) * self.query_width(out.model)
+            out.norm(name, values, backward=backward)
+
+    def _rotate(self, out: Writer, name: str) -> None:
+        if out.model.positions != "rope":
+            return
+        rank, eager = out.rank, out.stack.rope == "eager"
+        values = rank.tokens * (rank.heads + rank.kv_heads) * self.rotated_width(out.model)
+        out.compute(name, Traffic(values * rank.value * 2 * (4 if eager else 1), 8 if eager else 1))
+
+    # Memory.
+
+    def kept(self, rank: Rank) -> Terms:
+        return self.kept_inputs(rank) | self._kept_core(rank)
+
+    def kept_inputs(self, rank: Rank) -> Terms:
+        """Return what is kept on the way to queries, keys and values."""
+        model, stack = rank.model, rank.stack
+        queries, keys = rank.heads * model.head_size, rank.kv_heads * model.head_size
+        kept_keys = queries if stack.repeats_keys else keys
+        terms = {
+            "queries": rank.value * queries * rank.tokens,
+            "keys and values": 2 * rank.value * kept_keys * rank.tokens,
+        }
+        if stack.keeps_unrotated and model.positions == "rope":
+            terms["unrotated queries and keys"] = rank.value * (queries + keys) * rank.tokens
+        if model.qk_norm != "none":
+            copies = 4.0 if stack.norm == "eager" and rank.value < 4 else 0.0
+            terms["query and key norms"] = (rank.value + copies) * (queries + keys) * rank.tokens
+        return terms
+
+    def _kept_core(self, rank: Rank) -> Terms:
+        """Scores are heads x queries x keys, every query with all keys of its sequence, whatever the mask hides."""
+        model = rank.model
+        output = rank.heads * self.value_width(model) * rank.tokens
+        if not rank.keeps_scores:
+            second = rank.operand if rank.operand != rank.value else 0.0
+            return {
+                "attention statistics": 4 * rank.heads * rank.tokens,
+                "attention output": (rank.value + second) * output,
+            }
+        scores = rank.heads * rank.tokens * rank.sequence_length
+        wide = 4.0 if rank.softmax == "eager" and rank.value < 4 else 0.0
+        # The probabilities without the column of the sink, which the product keeps.
+        cut = rank.value if model.sinks else 0.0
+        return {
+            "attention scores": (rank.value + wide + cut) * scores,
+            "attention mask": scores if model.dropout else 0.0,
+            "attention dropout": rank.value * scores if model.dropout else 0.0,
+            "attention output": rank.operand * output,
+        }
+
+    def listed(self, rank: Rank, terms: Terms) -> Terms:
+        """Of query, key, value and output, every other product: queries and values; and what attention gives."""
+        values = rank.value * rank.kv_heads * self.value_width(rank.model) * rank.tokens
+        return {"queries": terms["queries"], "values": values, "attention output": terms["attention output"]}
+
+    def gradients(self, rank: Rank) -> Bytes:
+        """Behind unfused attention, the gradient of the scores, which the softmax turns in place."""
+        return self._scores(rank) if rank.keeps_scores else 0.0
+
+    def buffers(self, rank: Rank) -> Bytes:
+        """Megatron hands the product of queries and keys a buffer that it keeps; context ranks have others' keys."""
+        scores = self._scores(rank) if rank.keeps_scores and rank.stack.keeps_scores_buffer else 0.0
+        return scores + context.buffer(rank, self.core(rank))
+
+    def _scores(self, rank: Rank) -> Bytes:
+        return rank.value * rank.heads * rank.tokens * rank.sequence_length
+
+
+@dataclass(frozen=True, kw_only=True)
+class Full(Attention):
+    """Every token attends to all tokens before it."""
+
+    kind: ClassVar[str] = "full"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window(Attention):
+    """A token attends to the last `window` tokens, itself included (Mistral 7B, arXiv 2310.06825)."""
+
+    kind: ClassVar[str] = "window"
+
+    window: Count
+    """Tokens that a query sees at most, itself included."""
+    full_every: Count = 0
+    """One layer in this many attends to everything all the same (2 in gpt-oss); 0 where none does."""
+
+    @property
+    def reach(self) -> int:
+        return self.window
+
+    def at(self, layer: int) -> Mixer:
+        return Full() if self.full_every and layer % self.full_every == self.full_every - 1 else self
+
+
+def keys_per_query(sequence: int, window: int | None, convention: Convention) -> float:
+    """Return the keys that a query is counted with, averaged over the sequence.
+
+    >>> keys_per_query(4096, None, "causal"), keys_per_query(4096, 1024, "causal"), keys_per_query(4096, None, "full")
+    (2048.0, 896.0, 4096.0)
+    """
+    if convention == "6n":
+        return 0.0
+    reach = min(sequence, window or sequence)
+    return float(reach) if convention == "full" else reach * (1 - reach / (2 * sequence))

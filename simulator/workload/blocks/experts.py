@@ -1,0 +1,210 @@
+"""A mixture-of-experts MLP: route, dispatch, grouped products, combine.
+
+Megatron-Core's token dispatchers: a rank routes the tokens it holds (scattered over the tensor axis under
+sequence parallelism), sends each to its experts over the expert axis, gathers over the expert-tensor axis,
+multiplies, and returns them. All counts are means times the imbalance, the load of the fullest rank over the
+mean; published throughput is measured with routing forced to balance. With a capacity every expert has as many
+rows of every rank, padded or cut off, so that all ranks do the same whatever the imbalance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from simulator.units import Bytes, Seconds
+from simulator.workload import capacity
+from simulator.workload.blocks.base import Block, Part, Terms
+from simulator.workload.blocks.mlp import Mlp, inner_gradients, kept_inner
+from simulator.workload.model import Experts, Model
+from simulator.workload.operations import Exchange, Gemm, Traffic
+from simulator.workload.rank import Rank
+from simulator.workload.writer import Writer
+
+ROUTER_PASSES = 6
+"""Passes over the fp32 scores: softmax or sigmoid, top-k, normalise, histogram, auxiliary loss (Megatron-Core)."""
+ROUTER = 9.0
+"""Bytes of router scores kept a token and expert: fp32 logits and probabilities, and one byte of the choice."""
+
+BIAS_KERNELS, BIAS_KERNELS_BACKWARD = 2, 5
+"""Kernels an expert that add the bias of its last product, and that take it apart again."""
+
+
+@dataclass(frozen=True)
+class ExpertMlp(Block):
+    name = "mlp"
+    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {"moe_activation": ("expert activation",)}
+    unlisted: ClassVar[tuple[str, ...]] = ("expert up", "expert down")
+
+    experts: Experts
+
+    @property
+    def _shared(self) -> tuple[Mlp, ...]:
+        return (Mlp(self.experts.shared * self.experts.ffn, "shared expert"),) if self.experts.shared else ()
+
+    def parts(self, model: Model) -> tuple[Part, ...]:
+        matrix, biased = model.hidden * self.experts.ffn, model.bias == "all"
+        return (
+            Part("router", model.hidden * self.experts.count, "replicated"),
+            Part("router_bias", (biased or self.experts.router_bias) * self.experts.count, "replicated"),
+            self._of_each("experts", (2 + model.gated) * matrix, "expert"),
+            self._of_each("expert_up_bias", biased * (1 + model.gated) * self.experts.ffn, "expert"),
+            self._of_each("expert_down_bias", biased * model.hidden, "expert_replicated"),
+            *(part for mlp in self._shared for part in mlp.parts(model)),
+        )
+
+    def _of_each(self, name: str, size: int, division: Literal["expert", "expert_replicated"]) -> Part:
+        return Part(name, self.experts.count * size, division, idle=(self.experts.count - self.experts.active) * size)
+
+    # Operations.
+
+    def forward(self, out: Writer) -> None:
+        rank, (up, down, rows) = out.rank, self._products(out.rank)
+        width = self.experts.ffn / rank.expert_tensor
+        out.compute("router", self._router(rank))
+        out.compute("routing", Traffic(rank.scattered * self.experts.count * 4.0 * ROUTER_PASSES, ROUTER_PASSES))
+        self._permute(out, "permute", self._sent(rank))
+        self._send(out, "dispatch")
+        self._permute(out, "sort", rows)
+        out.cast("expert up", rows * out.model.hidden)
+        out.compute("expert up", up)
+        out.activation("expert activation", rows * width)
+        out.cast("expert down", rows * width)
+        out.compute("expert down", down)
+        self._bias(out, rows)
+        self._permute(out, "unsort", rows)
+        self._send(out, "combine", back=True)
+        self._permute(out, "unpermute", self._sent(rank))
+        for mlp in self._shared:
+            mlp.forward(out)
+
+    def backward(self, out: Writer) -> None:
+        rank, (up, down, rows) = out.rank, self._products(out.rank)
+        width = self.experts.ffn / rank.expert_tensor
+        for mlp in self._shared:
+            mlp.backward(out)
+        self._permute(out, "unpermute backward", self._sent(rank))
+        self._send(out, "combine backward")
+        self._permute(out, "unsort backward", rows)
+        self._bias(out, rows, backward=True)
+        out.cast("expert down grad", rows * out.model.hidden)
+        out.compute("expert down dgrad", out.input_gradient(down))
+        out.weight("expert down", down)
+        out.activation("expert activation backward", rows * width, backward=True)
+        out.cast("expert up grad", rows * up.n)
+        out.compute("expert up dgrad", out.input_gradient(up))
+        out.weight("expert up", up)
+        self._permute(out, "sort backward", rows)
+        self._send(out, "dispatch backward", back=True)
+        self._permute(out, "permute backward", self._sent(rank))
+        out.compute("router dgrad", out.input_gradient(self._router(rank)))
+        out.weight("router", self._router(rank))
+
+    def recompute(self, out: Writer, module: str) -> None:
+        if module == "moe_activation":
+            out.activation("expert activation", self._received(out.rank) * self.experts.ffn)
+
+    def launch(self, rank: Rank) -> Seconds:
+        padded = None if rank.moe.capacity is None else rank.stack.cpu_layer_capacity
+        return rank.stack.cpu_layer_expert if padded is None else padded
+
+    def _sent(self, rank: Rank) -> float:
+        """Rows a rank sends: each of its tokens once for every expert it goes to, or what experts have room for."""
+        return capacity.rows(self.experts, rank.scattered, rank.moe.capacity)
+
+    def _received(self, rank: Rank) -> float:
+        """Rows that the fullest rank of a group receives: all wait for it, and its memory decides."""
+        return self._sent(rank) * (rank.moe.imbalance if rank.moe.capacity is None else 1)
+
+    def _router(self, rank: Rank) -> Gemm:
+        return Gemm(rank.scattered, self.experts.count, rank.model.hidden, 1, rank.wide)
+
+    def _products(self, rank: Rank) -> tuple[Gemm, Gemm, float]:
+        """Up and down products of the experts on one rank, and the rows of all of them together."""
+        hidden, dtype, local = rank.model.hidden, rank.precision.kind, self.experts.count // rank.expert
+        rows = self._received(rank) * rank.expert_tensor
+        width = self.experts.ffn / rank.expert_tensor
+        groups, count = (local, 1) if rank.stack.grouped_gemm else (1, local)
+        up = Gemm(rows / local, int(width * (1 + rank.model.gated)), hidden, groups, dtype, False, count)
+        down = Gemm(rows / local, hidden, int(width), groups, dtype, False, count)
+        return up, down, rows
+
+    def _send(self, out: Writer, name: str, *, back: bool = False) -> None:
+        """Rows to their experts, or back; what the fullest rank takes in lasts longest."""
+        rank = out.rank
+        nbytes = self._received(rank) * out.model.hidden * rank.value
+        fanout = self.experts.active if out.stack.moe_dispatcher == "fused" else 1
+        around = Exchange("expert", "all_to_all", nbytes, fanout)
+        over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", nbytes * rank.expert_tensor)
+        exchanges = [(around, rank.expert > 1), (over, rank.expert_tensor > 1)]
+        wanted = [exchange for exchange, wide in exchanges if wide]
+        for exchange in reversed(wanted) if back else wanted:
+            if out.stack.moe_overlap:
+                out.background(name, exchange)
+            else:
+                out.exchange(name, exchange)
+
+    def _permute(self, out: Writer, name: str, rows: float) -> None:
+        if out.stack.moe_dispatcher != "fused":
+            out.compute(name, Traffic(2 * rows * out.model.hidden * out.rank.value, 2))
+
+    def _bias(self, out: Writer, rows: float, *, backward: bool = False) -> None:
+        """The bias of the last product: grouped products return it to be added outside, weighted as its rows are."""
+        if out.model.bias != "all" or out.stack.expert_bias == "fused":
+            return
+        forward, back = bias_bytes(out.rank.value, 4 if out.stack.moe_dispatcher == "fused" else 2)
+        kernels = BIAS_KERNELS_BACKWARD if backward else BIAS_KERNELS
+        nbytes = rows * out.model.hidden * (back if backward else forward)
+        work = Traffic(nbytes, kernels * (self.experts.count // out.rank.expert) + 1)
+        out.compute("expert bias backward" if backward else "expert bias", work)
+
+    # Memory.
+
+    def kept(self, rank: Rank) -> Terms:
+        """What the fullest rank keeps."""
+        rows = self._received(rank)
+        terms = {
+            "router": ROUTER * self.experts.count * rank.scattered,
+            "expert inputs": rank.operand * rank.model.hidden * (rows * rank.expert_tensor),
+        }
+        terms |= kept_inner(rank, "expert", self._inner(rank))
+        if rank.stack.keeps_expert_outputs:
+            terms["expert outputs"] = rank.value * rank.model.hidden * rows
+        for mlp in self._shared:
+            terms |= mlp.kept(rank)
+        return terms
+
+    def listed(self, rank: Rank, terms: Terms) -> Terms:
+        """Return halves of the shared experts, and the rows that exchanges bring to the routed ones and back.
+
+        Grouped products are not on the list (`_op_sac_save_list`: `mm`, attention, `all_to_all_single`).
+        """
+        found = {name: nbytes / 2 for name, nbytes in terms.items() if name.startswith("shared")}
+        if rank.expert > 1:
+            rows = self._sent(rank) + self._received(rank)
+            found["exchanged rows"] = rank.value * rank.model.hidden * rows
+        return found
+
+    def _inner(self, rank: Rank) -> float:
+        """Return the inner values of a rank's experts."""
+        return self.experts.ffn / rank.expert_tensor * (self._received(rank) * rank.expert_tensor)
+
+    def gradients(self, rank: Rank) -> Bytes:
+        return inner_gradients(rank, self._inner(rank))
+
+
+def bias_bytes(value: Bytes, probability: Bytes) -> tuple[Bytes, Bytes]:
+    """Return the bytes a value that kernel by kernel the bias of the last product takes, forward and backward.
+
+    `TEGroupedMLP._apply_bias` of Megatron-Core 0.15: forward, bias times probability is written, read, added to the
+    value and written, and the experts are joined; backward, the gradient is multiplied with probability and with bias,
+    each product is written and summed, and the experts are joined. Probabilities wider than values (fused dispatchers
+    take fp32 only, `token_dispatcher.py`) widen all of it, and it is cast there and back.
+
+    >>> bias_bytes(2, 2), bias_bytes(2, 4)
+    ((12, 16), (28, 40))
+    """
+    wide = max(value, probability)
+    casts = value + wide if wide > value else 0
+    return 5 * wide + value + casts, 6 * wide + 2 * value + 2 * casts

@@ -1,0 +1,57 @@
+"""What every optimizer says of itself: the state it keeps of a parameter, and what a rank does to update its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+from simulator.units import Bytes
+from simulator.workload.model import Model
+from simulator.workload.operations import Work
+
+
+class Widths(NamedTuple):
+    """Bytes a parameter."""
+
+    weights: Bytes
+    gradients: Bytes
+    optimizer: Bytes
+    """Master weights, moments and what the stack adds to them."""
+    compute: Bytes
+    """Weights as layers use them."""
+    extra_gradient: Bytes
+    extra_state: Bytes
+    """Of `optimizer`, what the stack adds to master weights and moments."""
+    updated: Bytes
+    """Of weights, what an update writes, and reads where they are their own master."""
+
+
+class Update(NamedTuple):
+    """What one rank does once a step."""
+
+    nbytes: Bytes
+    """Read and written by one sweep of a multi-tensor kernel over the state."""
+    work: tuple[Work, ...] = ()
+    """Products and exchanges beyond that, one after the other."""
+
+
+class Optimizer(ABC):
+    kind: ClassVar[str]
+    bare: ClassVar[bool] = True
+    """One without keys is written as its kind alone."""
+    warning: ClassVar[str] = ""
+    """What a step with it leaves out, if anything."""
+
+    @abstractmethod
+    def moments(self, model: Model, width: Bytes, *, end: bool) -> Bytes:
+        """Return the bytes a parameter of its averages, of `width` bytes a value: inside the layers, or at an `end`.
+
+        The ends are the embedding and an untied head.
+        """
+
+    def update(self, model: Model, parameters: float, width: Widths) -> Update:
+        """Return what a rank does that updates so many of the model's parameters.
+
+        Gradients are read for their norm and for the update, states read and written, weights written.
+        """
+        return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated))

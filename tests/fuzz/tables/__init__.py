@@ -1,0 +1,1 @@
+"""Tables of attacks: one kind of attack a file, one attack a line."""
