@@ -17,7 +17,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-from generators import entries, examples, images, stacks, validation  # noqa: E402
+from generators import entries, examples, images, python, stacks, validation  # noqa: E402
 from generators.commands import commands  # noqa: E402
 
 from simulator.scenario import reference  # noqa: E402
@@ -31,6 +31,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "cli.md": commands(),
         REFERENCE / "scenario.md": reference.page(),
         REFERENCE / "stacks.md": stacks.page(),
+        REFERENCE / "python.md": python.page(),
         **{REFERENCE / f"catalog-{name}.md": text for name, text in entries.pages().items()},
     }
 

@@ -41,6 +41,7 @@ LAYERS = [
     "simulator.plots",
     "simulator.report",
     "simulator.trace",
+    "simulator.api",
     "simulator.explorer",
     "simulator.cli",
 ]

@@ -2,8 +2,9 @@
 
 A ``console`` block holds lines ``$ foretrain ...``, each followed by what it prints. Its output may go through
 ``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml``
-block whose first line is a comment with a file name, ``# mine.yaml``, is that file. A page is run from top to bottom
-in a folder of its own, which holds the shipped scenarios as a checkout does.
+block whose first line is a comment with a file name, ``# mine.yaml``, is that file. A ``python`` block of ``>>>`` lines
+is a session, in which names stay from block to block. A page is run from top to bottom in a folder of its own, which
+holds the shipped scenarios as a checkout does.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import shlex
 import tempfile
 import tomllib
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from doctest import DocTestParser
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from simulator.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(?P<language>console|yaml)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?P<language>console|yaml|python)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w./-]+\.yaml)\n")
 STUDIES = ("sweep", "layouts", "stress", "compare")
 """Verbs that say the same for any number of processes; one is the quickest here."""
@@ -40,7 +44,11 @@ class Example:
 def pages(root: Path) -> list[Path]:
     """Return every page of the documentation that shows commands."""
     found = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
-    return [page for page in found if page.is_file() and "```console" in page.read_text(encoding="utf-8")]
+    return [page for page in found if page.is_file() and _shows(page.read_text(encoding="utf-8"))]
+
+
+def _shows(page: str) -> bool:
+    return "```console\n" in page or "```python\n>>> " in page
 
 
 def examples(block: str) -> list[Example]:
@@ -56,9 +64,13 @@ def replayed(page: str, root: Path) -> str:
     """Return the text of a page with what its commands print now."""
     with _folder(root) as folder:
         status = 0
+        names: dict[str, Any] = {}
 
         def block(found: re.Match[str]) -> str:
             nonlocal status
+            if found["language"] == "python":
+                text = found["text"]
+                return f"```python\n{session(text, names)}```" if text.startswith(">>> ") else found[0]
             if found["language"] == "yaml":
                 if named := FILE.match(found["text"]):
                     file = folder / named["name"]
@@ -79,6 +91,19 @@ def replayed(page: str, root: Path) -> str:
             return f"```console\n{''.join(shown)}```"
 
         return BLOCK.sub(block, page)
+
+
+def session(text: str, names: dict[str, Any]) -> str:
+    """Return a Python session with what its statements print now; they are run with and leave `names`."""
+    shown = []
+    for example in DocTestParser().get_examples(text):
+        first, *rest = example.source.splitlines()
+        shown += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest)]
+        printed = StringIO()
+        with redirect_stdout(printed):
+            exec(compile(example.source, "<page>", "single"), names)
+        shown.append("".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines()))
+    return "".join(shown)
 
 
 def run(command: str) -> tuple[str, int]:

@@ -10,7 +10,6 @@ from simulator.cli._options import Catalogs, Json, Overrides, Runs, Seed
 from simulator.cli._study import Csv, Jobs
 
 if TYPE_CHECKING:
-    from simulator.outcome.results import Result
     from simulator.scenario import Scenario
     from simulator.studies.breakeven import Even
     from simulator.studies.point import Base
@@ -64,7 +63,7 @@ def command(
     from simulator.io.printable import json_text
     from simulator.report import comparison
     from simulator.report import rows as machine
-    from simulator.studies import compare
+    from simulator.studies import compare, side_by_side
     from simulator.studies.columns import of_result
 
     if metric not in FIGURES:
@@ -76,14 +75,14 @@ def command(
         raise ScenarioError("one scenario is nothing to compare; name another, or change it with --with KEY=VALUE")
     asked = [one.read() for one in bases]
     with working("Simulating"):
-        results = _simulated(asked, jobs)
+        results = side_by_side.simulated(asked, jobs)
     names = [*(one.name for one in asked[: len(scenarios)]), *(changes or ())]
     rows = [
         {"scenario": name, **of_result(result, one.gpus)}
         for name, one, result in zip(names, asked, results, strict=True)
     ]
     differing = compare.differences([one.resolved for one in asked])
-    ratios = _ratios(asked, results)
+    ratios = side_by_side.ratios(asked, results)
     solved = None
     if solve is not None:
         with working(f"Solving for {solve}"):
@@ -93,41 +92,12 @@ def command(
     if as_csv:
         show(machine.csv_text(rows))
     elif as_json:
-        show(json_text(_content(rows, differing, ratios, solved)))
+        told = side_by_side.record(rows, differing, ratios)
+        show(json_text(told | {"even": solved._asdict() if solved else None}))
     else:
         show(comparison.write(names, rows, differing, ratios, solved, metric, terminal()))
     if any(result.verdict == "oom" or not result.run.progress for result in results):
         raise typer.Exit(1)
-
-
-def _simulated(asked: list[Scenario], jobs: int | None) -> list[Result]:
-    from simulator.simulation import simulate
-    from simulator.studies.executors import in_order, opened, processors
-    from simulator.studies.point import certain
-
-    every = [certain(one) for one in asked]
-    # A scenario without failures is done sooner than a process starts.
-    long = sum(one.runs > 1 for one in every)
-    with opened(jobs or (min(processors(), long) if long > 1 else 1)) as (executor, workers):
-        return list(in_order(simulate, every, executor, workers))
-
-
-def _ratios(asked: list[Scenario], results: list[Result]) -> dict[str, list[tuple[float, Any]]]:
-    """Return the ratio of each further scenario to the first, and its factors, for each figure that is a number."""
-    from simulator.studies import compare
-
-    pairs = list(zip(asked, results, strict=True))
-    return {
-        figure: [
-            (
-                compare.value(result, figure) / compare.value(results[0], figure),
-                compare.factors(pairs[0], (one, result), figure),
-            )
-            for one, result in pairs[1:]
-        ]
-        for figure in compare.FIGURES
-        if compare.comparable(results, figure)
-    }
 
 
 def _solved(key: str, metric: str, last: Base, scenario: Scenario, first: dict[str, Any]) -> Even:
@@ -145,15 +115,3 @@ def _solved(key: str, metric: str, last: Base, scenario: Scenario, first: dict[s
         return None if row.get("progress") is False else row[column]
 
     return even(key, scenario.resolved, figure, target)
-
-
-def _content(rows: Any, differing: Any, ratios: Any, solved: Even | None) -> dict[str, Any]:
-    return {
-        "scenarios": rows,
-        "differences": [{"key": one.key, "values": one.values} for one in differing],
-        "ratios": {
-            figure: [{"ratio": ratio, "factors": {why.name: why.ratio for why in whys}} for ratio, whys in found]
-            for figure, found in ratios.items()
-        },
-        "even": solved._asdict() if solved else None,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,7 @@ from simulator.cli._options import Catalogs, Json, Overrides, Runs, Scenario, Se
 from simulator.cli._study import Csv, Dask, Folder, Jobs, Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simulator.outcome.results import Result
-    from simulator.studies.best import Term
-    from simulator.studies.layouts import Layout
+    from simulator.studies.best_layout import LayoutSearch
 
 Objective = Annotated[str, typer.Option("--objective", metavar="NAME", help="Rank by time, mfu, cost or days.")]
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, max=200_000, help="Rows of the table.")]
@@ -62,102 +58,40 @@ def command(
     """
     from simulator.cli._streams import show, terminal, warn, working
     from simulator.cli._study import base, session
-    from simulator.errors import ScenarioError
     from simulator.io.printable import json_text
     from simulator.plots import canvas, pareto
     from simulator.report import layouts as report
     from simulator.report import rows as machine
-    from simulator.studies import best, ranking
-    from simulator.studies.layouts import evaluate, groups, start
-    from simulator.studies.space import Space
+    from simulator.studies.best_layout import LayoutSearch
+    from simulator.studies.layouts import evaluate
 
-    if objective not in ranking.COLUMN:
-        raise ScenarioError(f"--objective {objective[:40]}: one of {', '.join(ranking.COLUMN)}")
     if plot is not None:
         canvas.check(plot)
     extra = [f"{key}={value}" for key, value in (("runs", runs), ("seed", seed)) if value is not None]
 
     with session(out=out, jobs=jobs, dask=dask) as at_work:
-        begin = start(base(scenario, overrides, catalogs, extra))
-        asked = begin.read()
-        space = Space(asked)
-        work = groups(begin, space.layouts())
-        found = at_work.rows(evaluate, work, "Layouts")
+        search = LayoutSearch(base(scenario, overrides, catalogs, extra), objective)
+        found = at_work.rows(evaluate, search.groups, "Layouts")
         if out is not None:
             _forget(out)
-        layouts = [layout for group in work[: len(found)] for layout in group.layouts]
-        rows = [row for group in found for row in group["layouts"]]
-        known = dict(zip(map(id, rows), layouts, strict=True))
-        if sure:
-            rows = [row for row in rows if row["verdict"] != "tight"]
-        best.time_exactly(asked, rows, [known[id(row)] for row in rows])
-        order = ranking.ordered(rows)
-        result: Result | None = None
-        terms: tuple[Term, ...] = ()
-        if order and not quick:
+        search.take(found, sure=sure)
+        if search.order and not quick:
             with working("Simulating the best layout"):
-                result, terms = _story(asked, order, known)
-                best.add_runs(rows, result)
-        order = ranking.ordered(rows, objective)
-        _mark(rows, order)
-        warn(asked.warnings)
+                search.tell()
+        search.rank()
+        warn(search.asked.warnings)
         if as_csv:
-            show(machine.csv_text(sorted(rows, key=_rank)))
+            show(machine.csv_text(search.ranked))
         elif as_json:
-            content = {
-                "objective": objective,
-                "best": order[0] if order else None,
-                "explained": [term._asdict() for term in terms],
-                "rejected": {"oom": sum(row["verdict"] == "oom" for row in rows), **space.without},
-                "layouts": sorted(rows, key=_rank),
-            }
-            show(json_text(content))
+            show(json_text(search.record()))
         else:
-            show(
-                report.write(
-                    rows,
-                    objective=objective,
-                    top=top,
-                    without=space.without,
-                    result=result,
-                    terms=terms,
-                    console=terminal(),
-                    written=at_work.folder is not None,
-                )
-            )
+            show(report.write(search, top=top, console=terminal(), written=at_work.folder is not None))
         if plot is not None:
-            canvas.save(lambda drawing: pareto.draw(rows, drawing), plot)
-        chosen = {"best": ranking.sure(order)} if order else {}
-        if order and chosen["best"] is not order[0]:
-            chosen["fastest"] = order[0]
+            canvas.save(lambda drawing: pareto.draw(search.rows, drawing), plot)
         if at_work.folder is not None:
-            _fill(at_work.folder, rows, {name: known[id(row)].of(asked) for name, row in chosen.items()})
-    if not order:
+            _fill(at_work.folder, search)
+    if not search.order:
         raise typer.Exit(1)
-
-
-def _story(asked: Any, order: list[dict[str, Any]], known: dict[int, Layout]) -> tuple[Result, tuple[Term, ...]]:
-    """Return the result of the best layout, and its step beside that of the runner-up."""
-    from simulator.studies import best
-
-    first, second = known[id(order[0])].of(asked), best.runner_up(order)
-    terms = best.explained(first, known[id(second)].of(asked)) if second is not None else ()
-    return best.run(first), terms
-
-
-def _mark(rows: list[dict[str, Any]], order: list[dict[str, Any]]) -> None:
-    """Give every row its rank, its place among those that can be told apart, and whether it is on the front."""
-    from simulator.studies import ranking
-
-    front = {id(row) for row in ranking.pareto(order)}
-    places = dict(zip(map(id, order), ranking.places(order), strict=True))
-    ranks = {id(row): rank for rank, row in enumerate(order, 1)}
-    for row in rows:
-        row["rank"], row["place"], row["pareto"] = ranks.get(id(row)), places.get(id(row)), id(row) in front
-
-
-def _rank(row: Mapping[str, Any]) -> float:
-    return row["rank"] or float("inf")
 
 
 def _forget(folder: Path) -> None:
@@ -174,7 +108,7 @@ def _forget(folder: Path) -> None:
                 path.unlink()
 
 
-def _fill(folder: Path, rows: list[dict[str, Any]], chosen: Mapping[str, Any]) -> None:
+def _fill(folder: Path, search: LayoutSearch) -> None:
     """Write the table, the plot, and as scenarios the best layout that surely fits and a tight one that is better."""
     import yaml
 
@@ -183,9 +117,9 @@ def _fill(folder: Path, rows: list[dict[str, Any]], chosen: Mapping[str, Any]) -
     from simulator.report import rows as machine
     from simulator.studies import best
 
-    fill(folder, "rows.csv", machine.csv_text(sorted(rows, key=_rank)))
-    for name, content in canvas.files(lambda drawing: pareto.draw(rows, drawing), "pareto"):
+    fill(folder, "rows.csv", machine.csv_text(search.ranked))
+    for name, content in canvas.files(lambda drawing: pareto.draw(search.rows, drawing), "pareto"):
         fill(folder, name, content)
-    for name, layout in chosen.items():
-        text = yaml.safe_dump(best.document(layout), sort_keys=False, allow_unicode=True, width=100)
+    for name, row in search.chosen().items():
+        text = yaml.safe_dump(best.document(search.layout(row)), sort_keys=False, allow_unicode=True, width=100)
         fill(folder, f"{name}.yaml", f"# {HEADS[name]}\n{text}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,20 +57,14 @@ def command(
       foretrain run mine.yaml --json --fail-under mfu=0.4
     """
     path = shipped.find(scenario)
+    from simulator.api.runs import simulate
     from simulator.report.threshold import misses
     from simulator.scenario import read
-    from simulator.simulation import simulate
-    from simulator.studies.executors import spread
-    from simulator.studies.transfers import network_answers
 
     changes = [*(overrides or ()), *_given("runs", runs), *_given("seed", seed)]
     asked = read(path, overrides=changes, catalogs=catalogs or ())
     with working(f"Simulating {asked.name or scenario}"):
-        result = network_answers(asked, simulate(asked, partial(spread, jobs=jobs)))
-    if result.verdict in ("oom", "tight"):
-        from simulator.studies.advice import advise
-
-        result = replace(result, advice=advise(asked, result.step.time_s))
+        result = simulate(asked, jobs=jobs)
     missed = misses(result, fail_under or ())
     present(result, as_json=as_json, out=out, trace=trace)
     warn(missed)

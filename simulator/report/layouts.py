@@ -13,7 +13,8 @@ from simulator.outcome.results import Result
 from simulator.plots.pareto import name_of
 from simulator.report.columns import fitting
 from simulator.studies.best import Term
-from simulator.studies.ranking import LIKELY, SAME, folded, ordered, pareto, places, sure
+from simulator.studies.best_layout import LayoutSearch
+from simulator.studies.ranking import LIKELY, SAME, folded, pareto, places, sure
 from simulator.studies.space import SCHEDULES
 from simulator.sums import added
 from simulator.units import Seconds
@@ -37,29 +38,19 @@ FILES = "best.yaml is the one that surely fits, fastest.yaml the tight one."
 SHARDS = {"none": "none", "optimizer": "optim", "gradients": "grads", "parameters": "params"}
 
 
-def write(
-    rows: Sequence[dict[str, Any]],
-    *,
-    objective: str,
-    top: int,
-    without: Mapping[str, int],
-    result: Result | None,
-    terms: Sequence[Term],
-    console: Console | None = None,
-    written: bool = False,
-) -> Page:
+def write(search: LayoutSearch, *, top: int, console: Console | None = None, written: bool = False) -> Page:
     """Return the study as text; with `written`, which of two best layouts is in which file."""
-    order = ordered(rows, objective)
-    blocks: list[Any] = [answer(rows, order)]
+    order = search.order
+    blocks: list[Any] = [answer(search.rows, order)]
     if written and sure(order) is not (order[0] if order else None):
         blocks.append(FILES)
     if order:
-        if result is not None:
-            blocks.append(_run(result))
+        if search.result is not None:
+            blocks.append(_run(search.result))
         blocks += ["", ranking(order, top), *_legend(order, top)]
-        if terms:
-            blocks += ["", *_why(order, terms)]
-    return page([*blocks, *_rejected(rows, without)], console)
+        if search.terms:
+            blocks += ["", *_why(order, search.terms)]
+    return page([*blocks, *_rejected(search.rows, search.without)], console)
 
 
 def answer(rows: Sequence[dict[str, Any]], order: Sequence[dict[str, Any]]) -> str:

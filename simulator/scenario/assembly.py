@@ -24,7 +24,7 @@ from simulator.scenario import (
 )
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
-from simulator.scenario.document import Left, Table, Word
+from simulator.scenario.document import Left, Table, Word, plain
 from simulator.scenario.entries import DEFAULT_BASE, name_of, written_out
 from simulator.scenario.jitter import Jitter
 from simulator.scenario.merging import without_left
@@ -100,6 +100,8 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
             *without_effect.warnings(document, scenario, reading),
         ),
         files=tuple(sorted(reading.files.items())),
+        folder=reading.folder,
+        written=plain(document),
         resolved=resolved(scenario, bases=bases, own_causes=len(getattr(said["failures"], "causes", ()))),
     )
 

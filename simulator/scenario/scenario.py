@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from simulator.machine.kernels import attention
@@ -27,6 +28,8 @@ from simulator.workload.training import Training
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
+    """A scenario as it was read: sections as objects, in SI units, every default filled in and every name looked up."""
+
     version: int
     name: str
     source: str | None
@@ -56,8 +59,12 @@ class Scenario:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     resolved: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The scenario as plain data, every default filled in; ``from_dict`` reads it back."""
+    written: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was written, changes included, before any default was filled in; every scalar is text."""
     files: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Name, as the scenario gives it, and SHA-256 of every file that was opened to read it, sorted."""
+    folder: Path = field(default=Path(), compare=False)
+    """Files that the scenario names are looked for here."""
 
     def measured(self, part: str) -> Calibration | None:
         """Return the calibration, where its factors of `part`, gpu, host or stack, are those of this scenario."""

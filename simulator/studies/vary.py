@@ -124,15 +124,17 @@ def blamed(error: ScenarioError, changes: Sequence[str]) -> ScenarioError:
 def flow(value: Any) -> str:
     """Return plain data as YAML on one line.
 
-    >>> flow({"kind": "fixed", "interval": "10min"}), flow(["1", "7"]), flow(None), flow("[😀]")
-    ('{kind: fixed, interval: 10min}', '[1, 7]', 'null', '"[😀]"')
+    >>> flow({"kind": "fixed", "interval": "10min"}), flow(["1", 7]), flow(None), flow(True), flow("[😀]")
+    ('{kind: fixed, interval: 10min}', '[1, 7]', 'null', 'true', '"[😀]"')
     """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "[" + ", ".join(map(flow, value)) + "]"
     if value is None:
         return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
     text = str(value)
     quoted = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
     try:
