@@ -163,7 +163,9 @@ class Network:
         without = [edge[:2] for edge in graph.edges(data="tier") if edge[2] == tier]
         if not without:
             return None
-        parts = nx.connected_components(nx.restricted_view(graph, [], without))
+        left = graph.copy()  # a view counts its nodes anew for each node that it visits, up to networkx 3.3
+        left.remove_edges_from(without)
+        parts = nx.connected_components(left)
         return max(len({node[1] for node in part if node[0] in ENDS}) for part in parts)
 
     def switch_of(self, host: Count) -> str:
