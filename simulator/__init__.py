@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulator.api.questions import Question, read
-    from simulator.api.runs import Check, Run, check, predict, simulate
+    from simulator.api.runs import Check, Explanation, Run, check, explain, predict, simulate
     from simulator.api.studies import Comparison, Layouts, Sweep, compare, layouts, sweep
     from simulator.errors import ForetrainError, ScenarioError
     from simulator.scenario.scenario import Scenario
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _FROM = {
     "Check": "simulator.api.runs",
     "Comparison": "simulator.api.studies",
+    "Explanation": "simulator.api.runs",
     "ForetrainError": "simulator.errors",
     "Layouts": "simulator.api.studies",
     "Prediction": "simulator.simulation",
@@ -31,6 +32,7 @@ _FROM = {
     "Sweep": "simulator.api.studies",
     "check": "simulator.api.runs",
     "compare": "simulator.api.studies",
+    "explain": "simulator.api.runs",
     "layouts": "simulator.api.studies",
     "predict": "simulator.api.runs",
     "read": "simulator.api.questions",
@@ -40,6 +42,7 @@ _FROM = {
 __all__ = [
     "Check",
     "Comparison",
+    "Explanation",
     "ForetrainError",
     "Layouts",
     "Prediction",
@@ -50,6 +53,7 @@ __all__ = [
     "Sweep",
     "check",
     "compare",
+    "explain",
     "layouts",
     "predict",
     "read",

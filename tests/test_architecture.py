@@ -32,6 +32,7 @@ LAYERS = [
     "simulator.engine",
     "simulator.outcome",
     "simulator.simulation",
+    "simulator.measured",
     "simulator.io.readable",
     "simulator.studies",
     "simulator.validation",

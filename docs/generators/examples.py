@@ -1,10 +1,10 @@
 """The commands that pages show: found, run in this process, and compared with what the page says they print.
 
 A ``console`` block holds lines ``$ foretrain ...``, each followed by what it prints. Its output may go through
-``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml``
-block whose first line is a comment with a file name, ``# mine.yaml``, is that file. A ``python`` block of ``>>>`` lines
-is a session, in which names stay from block to block. A page is run from top to bottom in a folder of its own, which
-holds the shipped scenarios as a checkout does.
+``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml`` or
+``text`` block whose first line is a comment with a file name, ``# mine.yaml`` or ``# train.log``, is that file. A
+``python`` block of ``>>>`` lines is a session, in which names stay from block to block. A page is run from top to
+bottom in a folder of its own, which holds the shipped scenarios as a checkout does.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import Any
 from simulator.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(?P<language>console|yaml|python)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (?P<name>[\w./-]+\.yaml)\n")
+BLOCK = re.compile(r"^```(?P<language>console|yaml|python|text)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (?P<name>[\w./-]+\.(?:yaml|log))\n")
 STUDIES = ("sweep", "layouts", "stress", "compare")
 """Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
@@ -71,7 +71,7 @@ def replayed(page: str, root: Path) -> str:
             if found["language"] == "python":
                 text = found["text"]
                 return f"```python\n{session(text, names)}```" if text.startswith(">>> ") else found[0]
-            if found["language"] == "yaml":
+            if found["language"] in ("yaml", "text"):
                 if named := FILE.match(found["text"]):
                     file = folder / named["name"]
                     file.parent.mkdir(parents=True, exist_ok=True)

@@ -14,8 +14,10 @@ from simulator import simulation
 from simulator.api.questions import Changes, Question, read
 from simulator.api.shown import Shown
 from simulator.io.printable import Page
+from simulator.measured import explained
 from simulator.outcome.results import Advice, Result, Verdict
 from simulator.report import checked, html, record, text
+from simulator.report import explained as explained_text
 from simulator.scenario import Scenario
 from simulator.simulation import Prediction
 from simulator.studies.advice import advise
@@ -126,3 +128,28 @@ def check(
         return Check(scenario, None, ())
     held = simulation.fits(scenario)
     return Check(scenario, held, advise(scenario) if advice or held.verdict != "fits" else ())
+
+
+class Explanation(Shown, explained.Explanation):
+    """Why a measured run takes longer than it should; ``causes`` come first those that take most seconds of a step."""
+
+    def text(self) -> Page:
+        """Return what ``foretrain explain`` prints."""
+        return explained_text.write(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``foretrain explain --json``."""
+        return self.as_dict()
+
+
+def explain(log: str, question: Question | None = None, changes: Changes | None = None) -> Explanation:
+    """Return why a run takes longer than predicted, from the text of its log; without a scenario, than its own level.
+
+    Raises ScenarioError where the text is no log, or not one of the scenario.
+
+    >>> log = "".join(f"completed step: {step}, seconds: 5.0\\n" for step in range(20))
+    >>> explain(log).causes[0].cause
+    'none'
+    """
+    found = explained.explain(log, "the log", read(question, changes) if question is not None else None)
+    return Explanation(**{one.name: getattr(found, one.name) for one in fields(found)})

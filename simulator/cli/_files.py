@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 from simulator.errors import ScenarioError
 from simulator.io import files
 
 LARGEST = 20_000_000
-"""Bytes; the longest log worth reading has some millions."""
+"""Bytes; the longest table worth reading has some millions."""
+LARGEST_LOG = 400_000_000
+"""Bytes of the text of a log; that of a month of a large job has a tenth of it."""
+GZIP = b"\x1f\x8b"
 
 
 def text_of(path: Path, largest: int = LARGEST) -> str:
@@ -19,3 +23,26 @@ def text_of(path: Path, largest: int = LARGEST) -> str:
         return files.text(path, largest=largest, pipe=True)
     except files.UnreadableError as error:
         raise ScenarioError(f"{error}{files.hint(path, error)}") from None
+
+
+def log_text(path: Path) -> str:
+    """Return the text of a log, plain or gzip; what is no UTF-8 in it, as after a crash, is replaced.
+
+    Raises ScenarioError where it cannot be read, or is larger than any log.
+    """
+    if str(path) == "-":
+        content = files.stdin(largest=LARGEST_LOG)
+    else:
+        try:
+            content = files.read(path, largest=LARGEST_LOG, pipe=True)
+        except files.UnreadableError as error:
+            raise ScenarioError(f"{error}{files.hint(path, error)}") from None
+    if content.startswith(GZIP):
+        unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        try:
+            content = unpacking.decompress(content, LARGEST_LOG)
+        except zlib.error as error:
+            raise ScenarioError(f"{path}: no gzip file that can be read: {error}") from None
+        if unpacking.unconsumed_tail:
+            raise ScenarioError(f"{path}: unpacks to more than {LARGEST_LOG:,} bytes; give the part that matters")
+    return content.decode("utf-8-sig", errors="replace")

@@ -114,7 +114,7 @@ def _run(text: str, catalogs: Sequence[Path]) -> Run:
     if scenario.model is None or scenario.training.step_time is not None:
         raise ScenarioError(f"--run {name}: the scenario gives its step; one that is predicted is needed")
     if Path(said).exists():
-        from simulator.calibration.logs import step_time
+        from simulator.measured.explained import step_time
 
         seconds, kind = step_time(text_of(Path(said)), said, scenario)
         return Run(replace(scenario, calibration=None), seconds, f"{Path(said).name} ({kind})")
