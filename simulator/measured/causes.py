@@ -72,7 +72,7 @@ def _all(found: Disturbances, gap: Seconds) -> Iterator[Cause]:
         lost = found.by_cause_s["step_change"] / found.steps
         first = found.changes[0]
         sure = abs(first.after_s / first.before_s - 1) > 6 * found.noise
-        more = f", {len(found.changes) - 1} more changes" if len(found.changes) > 1 else ""
+        more = f", {_counted(len(found.changes) - 1, 'further change')}" if len(found.changes) > 1 else ""
         yield Cause(
             "step_change",
             "other",

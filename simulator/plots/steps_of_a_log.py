@@ -33,5 +33,5 @@ def draw(told: Explanation, axes: Axes) -> Axes:
     axes.set_xlabel("step")
     axes.set_ylabel("seconds")
     axes.set_title(f"Steps of {told.log.name.rpartition('/')[2]}")
-    axes.legend(loc="upper left", fontsize=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, fontsize=8, frameon=False)
     return axes
