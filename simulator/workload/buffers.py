@@ -10,6 +10,7 @@ from simulator.workload.parameters import layer_on_rank
 from simulator.workload.rank import Rank
 from simulator.workload.replica import Content, ends_on_rank
 from simulator.workload.stack import WIDTH
+from simulator.workload.states import LEVELS
 
 
 def buffers(rank: Rank, held: tuple[Content, ...]) -> Bytes:
@@ -30,8 +31,14 @@ def buffers(rank: Rank, held: tuple[Content, ...]) -> Bytes:
         total += rank.value * model.hidden * max(model.ffn, 1) / rank.tensor
     if rank.pipeline > 1:
         total += 2 * rank.stream
-    elif rank.sharers > 1:
-        total += stack.bucket
+    total += bucket(rank)
     if rank.sequence and not stack.saved_gathers:
         total += rank.gathered_bytes
     return total + max(added(block.buffers(rank) for block in blocks) for blocks in kinds_of(model))
+
+
+def bucket(rank: Rank) -> Bytes:
+    """Return the gather and reduce buffers that stay allocated in forward and backward."""
+    stack = rank.stack
+    used = rank.sharers > 1 and LEVELS.index(rank.shard.level) >= LEVELS.index(stack.bucket_from)
+    return stack.bucket if used and rank.pipeline == 1 else 0.0

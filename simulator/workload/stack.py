@@ -196,10 +196,20 @@ class Stack:
     """One buffer as large as a microbatch's scores stays allocated, which unfused attention's product writes over."""
     bucket: Bytes = 0.0
     """Bytes of gather and reduce buffers that stay allocated where the data axis is used without a pipeline."""
+    bucket_from: Literal["none", "optimizer", "gradients", "parameters"] = "none"
+    """Lowest shard level that has those buffers; below it gradients are reduced after the backward, where they are."""
     extra_gradient: Number = 0.0
     """Bytes a parameter of gradients beyond the main ones, never sharded, such as 16-bit ones beside an fp32 sum."""
     extra_state: Number = 0.0
     """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
+    update_copies: Number = 0.0
+    """Bytes per updated parameter that live only while the optimizer updates it, such as an fp32 copy of its
+    gradient."""
+    update_frees: bool = False
+    """Before its update a rank frees the gradients of weights that other ranks update."""
+    update_group: Number = 0.0
+    """Parameters of a rank that are updated together under parameter sharding, so that no more have such copies at a
+    time; all of them where 0."""
     expandable_segments: bool = True
     """The allocator's segments grow, so that little of reserved memory is unused."""
     reserved_factor: Number = 1.05

@@ -43,6 +43,7 @@ def widths(rank: Rank) -> Widths:
         extra_gradient=stack.extra_gradient,
         extra_state=extra,
         updated=weights * (2 if rank.states.master == "none" else 1),
+        copies=stack.update_copies,
     )
 
 
