@@ -124,6 +124,9 @@ class Stack:
     """The same over the gradients of a unit, ahead of their reduction."""
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
+    gather_unit: Literal["layer", "matrix"] = "layer"
+    """What parameter sharding has gathered, and of which it has whole gradients, at a time: a layer, or one matrix of
+    it, as a compiler does that knows when each is used."""
     communication_sms: Share = 0.16
     """Share of its rate that compute loses beside a collective, which takes SMs, bandwidth of memory and power from it:
     18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114)."""
