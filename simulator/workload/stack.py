@@ -6,6 +6,7 @@ One object, read by time and memory alike; the catalog holds one entry a framewo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Literal
 
 from simulator.units import Bytes, Count, Number, Seconds, Share
@@ -162,6 +163,8 @@ class Stack:
     loss_chunks: Count = 8
     """Pieces of a microbatch that a loss in chunks takes one after the other (8 in torchtitan's `ChunkedCELoss` and
     torchtune's `LinearCrossEntropyLoss`; about vocabulary / hidden in the Liger kernel)."""
+    loss_chunk_tokens: Count | None = None
+    """Most tokens of such a piece, so that it does not grow with the sequence; then `loss_chunks` says nothing."""
     loss_traffic: Number = 34.0
     """Bytes that the loss moves a token and vocabulary entry, both ways, at the rate of the smaller kernels of a layer.
 
@@ -234,10 +237,17 @@ class Stack:
         """Bytes that the loss moves a token and vocabulary entry, whole or in chunks."""
         return min(self.loss_traffic, COMPILED_LOSS) if self.loss == "chunked" else self.loss_traffic
 
-    @property
-    def loss_pieces(self) -> int:
-        """Pieces of a microbatch for which head and loss are worked out one after the other."""
-        return self.loss_chunks if self.loss == "chunked" else 1
+    def loss_pieces(self, tokens: float) -> int:
+        """Return the pieces of a microbatch for which head and loss are worked out one after the other."""
+        if self.loss != "chunked":
+            return 1
+        return max(ceil(tokens / self.loss_chunk_tokens), 1) if self.loss_chunk_tokens else self.loss_chunks
+
+    def loss_piece(self, tokens: float) -> float:
+        """Return the tokens of the largest of those pieces."""
+        if self.loss == "chunked" and self.loss_chunk_tokens:
+            return min(tokens, self.loss_chunk_tokens)
+        return tokens / self.loss_pieces(tokens)
 
     def loss_ranks(self, tensor: int) -> int:
         """Return how many of `tensor` ranks share the vocabulary between them in the loss."""

@@ -151,3 +151,36 @@ def test_torchtitan_runs_qwen3_30b_with_selective_recompute() -> None:
     )
     assert found.verdict == "fits"
     assert found.prediction.memory.reserved_bytes == pytest.approx(141.8 * GIB, rel=0.06)
+
+
+@pytest.mark.parametrize(("context", "verdict"), [(1, "oom"), (4, "fits")])
+@pytest.mark.parametrize("chunks", [{}, {"loss_chunk_tokens": 4096}], ids=["eight chunks", "chunks of 4,096"])
+def test_31b_at_262144_tokens_needs_context_parallelism(context: int, verdict: str, chunks: dict[str, int]) -> None:
+    """r33, LlamaFactory issue 10474: about 165 GB of checkpoints per rank; over four ranks of a sequence it trains."""
+    model = {
+        "layers": 60,
+        "hidden": 5376,
+        "heads": 32,
+        "kv_heads": 16,
+        "head_size": 128,
+        "ffn": 21504,
+        "vocabulary": 262144,
+        "tied": True,
+        "activation": "gelu",
+    }
+    found = ask(
+        model,
+        "dgx-h200",
+        2,
+        {"base": DEEPSPEED, "loss": "chunked"} | chunks,
+        {"shard": "parameters", "context": context},
+        sequence_length=262144,
+        global_batch=16,
+        recompute="full",
+        offload={"optimizer": 1, "parameters": 1},
+    )
+    assert found.verdict == verdict
+    if context == 1:
+        assert found.stage("activations") > 165e9
+    if chunks:
+        assert found.stage("logits") < 0.05 * found.stage("activations")
