@@ -90,7 +90,12 @@ LINES = (
     Line("stack.gather_copies stack.scatter_copies stack.prefetch", lambda h, k: h.gathers,
          "layers do not gather their weights", "it needs `parallelism.shard: parameters` and a data axis above 1"),
     Line("stack.keep_unsharded", lambda h, k: h.gathers and h.axis("pipeline") > 1,
-         "no weights could stay gathered", "it needs `parallelism.shard: parameters` with a pipeline"),
+         "no weights could stay gathered for a step",
+         "it needs `parallelism.shard: parameters` with a pipeline; without one FSDP keeps them for the backward with "
+         "`parallelism.shard: gradients`"),
+    Line("stack.gathers_from", lambda h, k: h.shards("gradients") and h.stack.shard == "parameters",
+         "gradients alone are not sharded, or the stack does not shard parameters",
+         "it needs `parallelism.shard: gradients`, a stack with `shard: parameters` and a data axis above 1"),
     Line("stack.overlap_pipeline stack.pipeline_keeps_boundary stack.frees_tensors_early "
          "parallelism.split", lambda h, k: h.axis("pipeline") > 1,
          "there is no pipeline", "it needs `parallelism.pipeline` above 1"),

@@ -125,6 +125,10 @@ class Stack:
     """The same over the gradients of a unit, ahead of their reduction."""
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
+    gathers_from: Literal["gradients", "parameters"] = "gradients"
+    """Lowest shard level at which a stack that shards parameters gathers layer by layer: FSDP does so where only
+    gradients are sharded too, and keeps what it gathered for the backward (`reshard_after_forward=False`); ZeRO-2 has
+    whole weights, which are gathered once per step."""
     gather_unit: Literal["layer", "matrix"] = "layer"
     """What parameter sharding has gathered, and of which it has whole gradients, at a time: a layer, or one matrix of
     it, as a compiler does that knows when each is used."""
