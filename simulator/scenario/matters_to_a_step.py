@@ -128,7 +128,7 @@ LINES = (
     Line("training.recompute.modules", lambda h, k: h.training.recompute.kind == "selective",
          "recompute is not selective", "it needs `kind: selective`"),
     Line("training.recompute.modules", _module,
-         "the model has no such module", "mla_up needs latent attention, moe_activation experts"),
+         "the model has no such module", "mla_up needs latent attention, moe and its parts experts, mlp a dense layer"),
     Line("training.phases.* training.precision.skipped_steps", lambda h, k: h.training.duration is None,
          "`duration` is useful work, however many steps that is", "it needs `tokens` or `steps` instead"),
 )  # fmt: skip

@@ -7,7 +7,7 @@ readings of that list; a new block is one file, and a new kind of mixer is found
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 from simulator.units import Bytes, Flops, Seconds
@@ -40,7 +40,7 @@ class Block(ABC):
     name: ClassVar[str]
     """What its norm and its residual are called."""
     modules: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """What recomputing a module gives back of the kept terms."""
+    """What recomputing a module gives back of the kept terms; a module comes ahead of those that are part of it."""
     unlisted: ClassVar[tuple[str, ...]] = ()
     """Products that are not on torchtitan's list of operations whose output is kept."""
     ends_in_product: ClassVar[bool] = False
@@ -69,6 +69,10 @@ class Block(ABC):
     def gradients(self, rank: Rank) -> Bytes:
         """Return the most that gradients inside it take in its backward, beyond what that frees meanwhile."""
         return 0.0
+
+    def recomputed(self, modules: Sequence[str]) -> tuple[str, ...]:
+        """Return its modules that are among `modules`, without those that are part of another one."""
+        return tuple(module for module in self.modules if module in modules)
 
     def recompute(self, out: Writer, module: str) -> None:  # noqa: B027 - most blocks have no such module
         """Write what is computed again where this one of its modules is."""

@@ -5,6 +5,7 @@ The tensor axis splits its inner width. Gated MLPs are SwiGLU and GeGLU (Shazeer
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +20,7 @@ from simulator.workload.writer import Writer
 class Mlp(Block):
     name = "mlp"
     ends_in_product: ClassVar[bool] = True
+    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {"mlp": ("mlp inner", "mlp activation")}
 
     ffn: Count
     """Inner width on all tensor ranks together."""
@@ -46,6 +48,10 @@ class Mlp(Block):
         out.row_backward(f"{self.prefix} down", width)
         out.activation(f"{self.prefix} activation backward", out.rank.tokens * width, backward=True)
         out.column_backward(f"{self.prefix} up", width * (1 + out.model.gated), reduced=not out.model.parallel)
+
+    def recompute(self, out: Writer, module: str) -> None:
+        if module == "mlp":
+            self.forward(out)
 
     def kept(self, rank: Rank) -> Terms:
         return kept_inner(rank, self.prefix, self.ffn / rank.tensor * rank.tokens)
