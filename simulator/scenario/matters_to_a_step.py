@@ -66,6 +66,8 @@ LINES = (
          "the model has no experts", "it needs `model.experts`"),
     Line("stack.moe_dispatcher stack.moe_overlap", lambda h, k: h.axis("expert") > 1,
          "experts are not dealt to ranks", "it needs `parallelism.expert` above 1"),
+    Line("stack.mlp_tile", lambda h, k: "mlp" in h.modules,
+         "the model has no dense MLP", "it needs a layer without experts"),
     Line("stack.cpu_layer_capacity", lambda h, k: h.experts and h.scenario.moe.capacity is not None,
          "experts have no capacity", "it needs `moe.capacity`"),
     Line("stack.host_optimizer stack.overlap_offload", lambda h, k: h.updates_on_host,

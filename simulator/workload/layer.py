@@ -105,7 +105,7 @@ def _until_saved(forward: Program) -> Program:
 
 def _every_other(rank: Rank, blocks: Blocks) -> Program:
     """Recompute norms, activations, every second matrix product and all of those not listed (torchtitan's policy)."""
-    unlisted = {name for block in blocks for name in block.unlisted}
+    unlisted = {name for block in blocks for name in block.unlisted(rank)}
     out, products = Writer(rank, recompute=True), 0
     for operation in forward(rank, blocks):
         if isinstance(operation.work, Gemm) and operation.name not in unlisted:

@@ -57,6 +57,10 @@ class Stack:
     """With delayed scaling, norms write their output in eight bits."""
     mlp: Literal["fused", "eager"] = "fused"
     """Activation function and gate in one kernel that keeps 2 ffn values a token, or kernel by kernel."""
+    mlp_tile: Count | None = None
+    """Tokens of a tile for which a dense MLP is worked out at a time, forward and backward: its input alone is kept and
+    each tile's forward is done again ahead of its backward (`TiledMLP` of DeepSpeed, with tiles of `hidden` tokens;
+    ALST, arXiv 2506.13996). The whole microbatch at once where left out."""
     softmax: Literal["fused", "eager"] = "fused"
     """Softmax of unfused attention: ``eager`` works in fp32 and keeps that copy as well."""
     rope: Literal["fused", "eager"] = "fused"

@@ -228,3 +228,30 @@ def test_zero_2_sends_its_weights_once_per_step() -> None:
         )
         more[level] = eight / one
     assert more["gradients"] < more["parameters"]
+
+
+@pytest.mark.parametrize(("tile", "verdict"), [(4096, "fits"), (None, "oom")])
+@pytest.mark.parametrize(("gpus", "tokens"), [(1, 500_000), (8, 3_700_000)])
+def test_8b_trains_at_millions_of_tokens_in_tiles(gpus: int, tokens: int, tile: int | None, verdict: str) -> None:
+    """ALST, arXiv 2506.13996: Llama 8B at 500,000 tokens on one H100, at 3.7 million on a host of eight."""
+    stack: dict[str, Any] = {
+        "base": DEEPSPEED,
+        "norm": "fused",
+        "mlp": "fused",
+        "repeats_keys": False,
+        "loss": "chunked",
+        "loss_chunk_tokens": 4096,
+        "mlp_tile": tile,
+    }
+    found = ask(
+        "llama-3.1-8b",
+        {"base": "hgx-h100", "gpus": gpus, "memory": "1.9TB"},
+        1,
+        stack,
+        {"shard": "parameters", "context": {"size": gpus, "kind": "ulysses"}},
+        sequence_length=tokens,
+        global_batch=1,
+        recompute="full",
+        offload={"optimizer": 1, "activations": 1} | ({"parameters": 1} if gpus == 1 else {}),
+    )
+    assert found.verdict == verdict

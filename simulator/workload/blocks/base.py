@@ -41,8 +41,6 @@ class Block(ABC):
     """What its norm and its residual are called."""
     modules: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """What recomputing a module gives back of the kept terms; a module comes ahead of those that are part of it."""
-    unlisted: ClassVar[tuple[str, ...]] = ()
-    """Products that are not on torchtitan's list of operations whose output is kept."""
     ends_in_product: ClassVar[bool] = False
     """Whether nothing that the backward needs comes after the last product of its forward."""
 
@@ -61,6 +59,10 @@ class Block(ABC):
     @abstractmethod
     def kept(self, rank: Rank) -> Terms:
         """Return the bytes that it keeps of one microbatch for its backward, without recompute."""
+
+    def unlisted(self, rank: Rank) -> tuple[str, ...]:
+        """Return its products that are not on torchtitan's list of operations whose output is kept."""
+        return ()
 
     def listed(self, rank: Rank, terms: Terms) -> Terms:
         """Return what of its kept terms stays where every other product is recomputed (torchtitan)."""

@@ -41,7 +41,6 @@ class ExpertMlp(Block):
         "moe_activation": ("expert activation",),
         "shared_experts": SHARED,
     }
-    unlisted: ClassVar[tuple[str, ...]] = ("expert up", "expert down")
 
     experts: Experts
 
@@ -189,6 +188,9 @@ class ExpertMlp(Block):
         for mlp in self._shared:
             terms |= mlp.kept(rank)
         return terms
+
+    def unlisted(self, rank: Rank) -> tuple[str, ...]:
+        return "expert up", "expert down"
 
     def listed(self, rank: Rank, terms: Terms) -> Terms:
         """Return halves of the shared experts, and the rows that exchanges bring to the routed ones and back.
