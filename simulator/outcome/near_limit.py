@@ -21,7 +21,6 @@ def warnings(held: MemoryEstimate | None, stack: Stack) -> Iterator[str]:
     if held.allocated_bytes * stack.reserved_factor + overhead < held.usable_bytes and held.verdict == "fits":
         return
     yield (
-        f"memory: the peak takes {held.peak_bytes / held.usable_bytes:.1%} of what is usable, so the allocator may "
-        "run out of cached blocks and retry (`num_alloc_retries` in PyTorch), which stalls the GPU; the step does not "
-        "include that"
+        f"memory: at {held.peak_bytes / held.usable_bytes:.1%} of what is usable the allocator may flush its cache and "
+        "retry (`num_alloc_retries` in PyTorch), which the step does not include"
     )
