@@ -17,6 +17,7 @@ from simulator.engine.step.local_clock import Timing
 from simulator.errors import ForetrainError, ScenarioError
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
+from simulator.outcome import near_limit
 from simulator.outcome.accounts import memory_result, model_size, step_result
 from simulator.outcome.campaign import run_input, run_result, stretches
 from simulator.outcome.cost import cost
@@ -113,7 +114,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         scenario=scenario.resolved,
         seed=scenario.seed,
         verdict=held.verdict if held else None,
-        warnings=scenario.warnings,
+        warnings=(*scenario.warnings, *near_limit.warnings(held, scenario.stack)),
         assumptions=tuple(Assumption(key=a.key, value=a.value, source=a.source) for a in scenario.assumptions),
         model=model_size(scenario),
         step=told,

@@ -28,7 +28,7 @@ STEP_PARTS = (
     "other",
 )
 RUN_PARTS = ("train", "checkpoint", "lost", "detect", "diagnose", "restart", "wait", "degraded", "planned", "other")
-STAGE_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "overhead")
+STAGE_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "update", "overhead")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,6 +45,7 @@ MEMORY = {
     "activations": ORANGE,
     "logits": YELLOW,
     "buffers": PURPLE,
+    "update": PALE_GREEN,
     "overhead": GREY,
 }
 RUN = {

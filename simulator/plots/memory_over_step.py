@@ -16,7 +16,7 @@ SIZE = (9.0, 3.6)
 GIB = 2.0**30
 EDGE = 0.03
 """Share of the width within which a number would run over an edge."""
-MOVING = ("activations", "logits")
+MOVING = ("activations", "logits", "update")
 """Parts that come and go; the others stay all step long."""
 
 

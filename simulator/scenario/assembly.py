@@ -24,8 +24,9 @@ from simulator.scenario import (
 )
 from simulator.scenario.assumptions import assumed
 from simulator.scenario.checks import check
+from simulator.scenario.default_stack import default_stack
 from simulator.scenario.document import Left, Table, Word, plain
-from simulator.scenario.entries import DEFAULT_BASE, name_of, written_out
+from simulator.scenario.entries import name_of, written_out
 from simulator.scenario.jitter import Jitter
 from simulator.scenario.merging import without_left
 from simulator.scenario.mistakes import Mistakes, did_you_mean
@@ -38,7 +39,6 @@ from simulator.scenario.shorthand import expanded
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 
-GENERIC = DEFAULT_BASE[Stack]
 CUSTOM = "custom"
 """Name of a model that is written out."""
 CHECKED: dict[str, Callable[[Any, Mistakes], None]] = {"cluster": cluster.check, "search": search.check}
@@ -55,6 +55,7 @@ def _jitter(data: Mapping[str, Any], said: Mapping[str, Any]) -> Jitter:
 
 def complete(document: Table, stem: str, reading: Reading) -> Scenario:
     """Return the scenario that `document` says, or raise a ScenarioError with all its mistakes."""
+    reading.stack = default_stack(document, reading)
     data = _written(document, reading)
     said = _said(data, reading)
     _need_what_a_step_needs(data, said, reading)
@@ -62,7 +63,7 @@ def complete(document: Table, stem: str, reading: Reading) -> Scenario:
     check(parts, reading.mistakes)
     reading.mistakes.stop()
     bases = {name: name_of(record, document.get(name), reading) for name, record in NAMED.items()}
-    bases["stack"] = stack_name = bases["stack"] or GENERIC
+    bases["stack"] = stack_name = bases["stack"] or reading.stack
     scenario = Scenario(
         version=said["version"],
         name=said["name"] or stem,
@@ -164,7 +165,7 @@ def _filled_in(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) 
     parts: dict[str, Any] = dict.fromkeys(("cluster", "stack", "parallelism", "training", "failures", "prices"))
     stack = said.get("stack")
     if stack is None and "stack" not in data:
-        stack = reading.build(NAMED["stack"], written_out(NAMED["stack"], Word(GENERIC), ("stack",), reading), ())
+        stack = reading.build(NAMED["stack"], written_out(NAMED["stack"], Word(reading.stack), ("stack",), reading), ())
     section = said.get("parallelism")
     if section is None and "parallelism" not in data and "model" in data:
         section = parallelism.ParallelismSection()

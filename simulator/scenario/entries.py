@@ -22,9 +22,6 @@ from simulator.scenario.shorthand import CATALOG_KIND, expanded
 from simulator.workload.model import Model
 from simulator.workload.stack import Stack
 
-DEFAULT_BASE: Mapping[type, str] = {Stack: "generic"}
-"""The entry that keys without a `base` change; other classes are written out by their keys."""
-
 
 def written_out(wanted: Shape, data: Any, path: Keys, reading: Reading) -> Any:
     """Return `data` with every name replaced by its entry and every key that is ``null`` removed."""
@@ -57,13 +54,18 @@ def written_out(wanted: Shape, data: Any, path: Keys, reading: Reading) -> Any:
 
 def name_of(wanted: Record, data: Any, reading: Reading) -> str | None:
     """Return the catalog's name for what `data` names, or None where it names nothing that exists."""
-    word = data.get("base", DEFAULT_BASE.get(wanted.cls)) if isinstance(data, dict) else data
+    word = data.get("base", _default(wanted, reading)) if isinstance(data, dict) else data
     try:
         return (
             catalog.canonical(CATALOG_KIND[wanted.cls], str(word), reading.catalogs) if isinstance(word, str) else None
         )
     except ScenarioError:
         return None
+
+
+def _default(record: Record, reading: Reading) -> str | None:
+    """Return the entry that keys without a `base` change; other classes are written out by their keys."""
+    return reading.stack if record.cls is Stack else None
 
 
 def _fields(record: Record, data: Mapping[Any, Any], path: Keys, reading: Reading) -> Table:
@@ -113,9 +115,10 @@ def _entry(record: Record, data: Any, path: Keys, reading: Reading) -> Any:
     if "huggingface" in data and record.cls is Model:
         found = _config(data["huggingface"], (*path, "huggingface"), reading)
         return Failed() if found is None else laid_over(record, found, rest)
-    if "base" not in data and record.cls not in DEFAULT_BASE:
+    name = data.get("base", _default(record, reading))
+    if name is None and "base" not in data:
         return data
-    found = _looked_up(record, data.get("base", DEFAULT_BASE.get(record.cls)), at_base, reading)
+    found = _looked_up(record, name, at_base, reading)
     return Failed() if found is None else laid_over(record, found, rest)
 
 

@@ -10,6 +10,7 @@ from simulator.scenario.cluster import usual_storage
 from simulator.scenario.feasibility import MOST_WIRED, takes_hosts
 from simulator.scenario.scenario import Scenario
 from simulator.units import Seconds
+from simulator.workload.layer import NORMS
 from simulator.workload.layers import kinds_of
 from simulator.workload.rank import LOW_PRECISION, layer_by_layer
 
@@ -35,7 +36,7 @@ class Here:
     def modules(self) -> frozenset[str]:
         """Modules of the model's layers that can be recomputed by name."""
         blocks = (block for layer in kinds_of(self.model) for block in layer) if self.model is not None else ()
-        return frozenset(module for block in blocks for module in block.modules)
+        return frozenset(NORMS).union(*(block.modules for block in blocks))
 
     @property
     def latent(self) -> bool:

@@ -87,6 +87,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "stack.gemm_factor": MORE_THAN_NOTHING,
     "stack.host_optimizer": MORE_THAN_NOTHING,
     "stack.loss_chunks": (1, 1_000_000),
+    "stack.loss_chunk_tokens": (1, 1_000_000_000),
+    "stack.mlp_tile": (1, 1_000_000_000),
     "targets.risk": (0, 1),
     "parallelism.*": RANKS,
     "parallelism.split.*": (0, 10_000),

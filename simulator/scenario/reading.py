@@ -22,6 +22,10 @@ class Assumption:
     source: str
 
 
+GENERIC = "generic"
+"""The stack of GPUs that no vendor's own software is taken for."""
+
+
 @dataclass(kw_only=True)
 class Reading:
     folder: Path = Path()
@@ -29,6 +33,8 @@ class Reading:
     only: Mapping[str, Path] | None = None
     """The only names that may be opened, and the files that they mean; any file where None."""
     catalogs: tuple[Path, ...] = ()
+    stack: str = GENERIC
+    """The entry of the stack that is meant where the scenario names none."""
     mistakes: Mistakes = field(default_factory=Mistakes)
     assumptions: list[Assumption] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

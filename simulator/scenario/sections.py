@@ -41,7 +41,8 @@ class Sections:
     cluster: ClusterSection
     """The machines and what joins them."""
     stack: Stack | None = None
-    """The software: a name of the catalog, or `base` with changes; `generic` where either is left out."""
+    """The software: a name of the catalog, or `base` with changes; where either is left out, `generic`,
+    or `maxtext-2025` on TPUs."""
     parallelism: ParallelismSection | None = None
     """How the model is split; the data axis is gpus / (tensor x pipeline x context)."""
     training: TrainingSection

@@ -22,6 +22,8 @@ from simulator.workload.training import Recompute
 from simulator.workload.writer import Writer
 
 NOTHING = Recompute()
+NORMS = {"layernorm": ("norm outputs", "norm copies")}
+"""What recomputing the norms ahead of blocks gives back (`CheckpointWithoutOutput` of Megatron-Core)."""
 WHOLE = ("full", "sqrt")
 """Kinds of recompute that keep the input of a layer only."""
 
@@ -87,10 +89,11 @@ def recomputed(rank: Rank, blocks: Blocks, recompute: Recompute) -> Program:
             return _every_other(rank, blocks)
         if not modules and rank.kernel in ("unfused", "eager", "sinks"):
             modules = ("core_attention",)
-        for block in blocks:
-            for module in block.modules:
-                if module in modules:
-                    block.recompute(out, module)
+        for place, block in enumerate(blocks):
+            if "layernorm" in modules and place < norms(rank.model, blocks)[0]:
+                out.norm(f"{block.name} norm", rank.scattered * rank.model.hidden)
+            for module in block.recomputed(modules):
+                block.recompute(out, module)
     return out.program()
 
 
@@ -102,7 +105,7 @@ def _until_saved(forward: Program) -> Program:
 
 def _every_other(rank: Rank, blocks: Blocks) -> Program:
     """Recompute norms, activations, every second matrix product and all of those not listed (torchtitan's policy)."""
-    unlisted = {name for block in blocks for name in block.unlisted}
+    unlisted = {name for block in blocks for name in block.unlisted(rank)}
     out, products = Writer(rank, recompute=True), 0
     for operation in forward(rank, blocks):
         if isinstance(operation.work, Gemm) and operation.name not in unlisted:
@@ -128,7 +131,8 @@ def kept(rank: Rank, blocks: Blocks, recompute: Recompute = NOTHING) -> Terms:
             listed |= block.listed(rank, terms)
         return listed
     modules = recompute.modules or ("core_attention",)
-    gone = {name for block in blocks for module in modules for name in block.modules.get(module, ())}
+    sources = (NORMS, *(block.modules for block in blocks))
+    gone = {name for source in sources for module in modules for name in source.get(module, ())}
     return {name: nbytes for name, nbytes in terms.items() if name not in gone}
 
 

@@ -1,9 +1,10 @@
 """How much memory each stage needs at its peak, part by part, and whether that fits.
 
 peak = state + buffers + what is kept x microbatches in flight + the larger of the loss head and the backward of
-one layer, at the worst moment of the schedule's own order; the stage with the largest peak decides. Allocated is
-what tensors take; reserved is what the caching allocator holds for them; process is what the driver shows, with
-CUDA context, NCCL and library workspaces. Memory of CUDA graphs is left out.
+one layer, at the worst moment of the schedule's own order; or state and the copies of the optimizer's update, where
+that is more. The stage with the largest peak decides. Allocated is what tensors take; reserved is what the caching
+allocator holds for them; process is what the driver shows, with CUDA context, NCCL and library workspaces. Memory of
+CUDA graphs is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from simulator.workload.holdings import Holding, holdings
 from simulator.workload.layer import NOTHING
 from simulator.workload.memory_range import between, otherwise
 from simulator.workload.replica import Content, Replica
-from simulator.workload.stage_peak import flight, offloaded, still
+from simulator.workload.stage_peak import Updating, flight, larger, offloaded, still, updating
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,16 +95,15 @@ def _stages(replica: Replica, moments: tuple[tuple[Holding, ...], ...]) -> list[
     once = replace(replica, chunks=(), microbatches=1)
     stays = _stays(replace(once, recompute=NOTHING), replica.stages)
     moves = _moves(replace(once, rank=replica.rank.alone), replica.stages, moments)
-    return [
-        parts | {"activations": activations, "logits": logits}
-        for parts, (activations, logits) in zip(stays, moves, strict=True)
-    ]
+    return [larger(parts, moved, update) for (parts, update), moved in zip(stays, moves, strict=True)]
 
 
 @lru_cache(maxsize=512)
-def _stays(replica: Replica, contents: tuple[tuple[Content, ...], ...]) -> tuple[dict[str, float], ...]:
-    """Return the parts of each stage that stay, which do not depend on batches and what is recomputed."""
-    seen = {held: still(replica, held) for held in dict.fromkeys(contents)}
+def _stays(
+    replica: Replica, contents: tuple[tuple[Content, ...], ...]
+) -> tuple[tuple[dict[str, float], Updating], ...]:
+    """Return the parts of each stage that stay, and its update: neither depends on batches and what is recomputed."""
+    seen = {held: (still(replica, held), updating(replica, held)) for held in dict.fromkeys(contents)}
     return tuple(seen[held] for held in contents)
 
 
@@ -125,7 +125,7 @@ def _chance(replica: Replica, parts: dict[str, float], usable: Bytes) -> Share:
     return fits.chance(
         added(parts.values()),
         usable,
-        moving=parts["activations"] + parts["logits"] + parts["buffers"],
+        moving=parts["activations"] + parts["logits"] + parts["buffers"] + parts["update"],
         expandable=replica.rank.stack.expandable_segments,
         chunks=replica.schedule.chunks_per_stage,
         spread=replica.rank.stack.memory_spread,

@@ -14,7 +14,7 @@ from simulator.units import Bytes
 from simulator.workload.holdings import played
 from simulator.workload.replica import Replica
 from simulator.workload.schedules import Task
-from simulator.workload.stage_peak import during, sizes, still, waiting
+from simulator.workload.stage_peak import at_update, during, sizes, still, updating, waiting
 
 
 class Allocation(NamedTuple):
@@ -46,3 +46,10 @@ def allocations(replica: Replica, stage: int, tasks: Iterable[Task] | None = Non
         peak = base + (moving if task.phase == "W" else added(during(size, moment)))
         result.append(Allocation(task, peak, after))
     return tuple(result)
+
+
+def update(replica: Replica, stage: int) -> Bytes:
+    """Return the allocated bytes of `stage` while its weights are updated, after its last task."""
+    held = replica.stages[stage]
+    parts = at_update(still(replica, held), updating(replica, held))
+    return added(parts.values()) - parts["overhead"]

@@ -245,10 +245,10 @@ def layer_by_layer(stack: Stack, shard: Shard) -> bool:
     """Return whether layers gather their weights for themselves.
 
     ZeRO-3 and FSDP gather layer by layer (Zhao et al. 2023, arXiv 2304.11277); so does FSDP that shards gradients only
-    (``SHARD_GRAD_OP``), but keeps what it gathered for the backward. With a pipeline, some keep weights gathered and
-    gradients whole between microbatches (``reshard_after_forward=False`` of torchtitan).
+    (``SHARD_GRAD_OP``), but keeps what it gathered for the backward (`Stack.gathers_from`). With a pipeline, some keep
+    weights gathered and gradients whole between microbatches (``reshard_after_forward=False`` of torchtitan).
     """
-    return shard.level == "parameters" or (shard.level == "gradients" and stack.shard == "parameters")
+    return shard.level == "parameters" or (shard.level == stack.gathers_from and stack.shard == "parameters")
 
 
 def attention_kernel(model: Model, stack: Stack, squares: float) -> str:

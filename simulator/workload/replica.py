@@ -94,3 +94,11 @@ def state(rank: Rank, held: tuple[Content, ...]) -> states.Held:
     dense = states.held(count.dense, rank.sharers, rank)
     experts = states.held(count.experts, rank.expert_sharers, rank)
     return states.Held(*(a + b for a, b in zip(dense, experts, strict=True)))
+
+
+def updated_on_rank(rank: Rank, held: tuple[Content, ...]) -> float:
+    """Return the parameters of a stage that one rank updates."""
+    count = parameters_on_rank(rank, held)
+    if rank.shard.level == "none":
+        return count.dense + count.experts
+    return count.dense / rank.sharers + count.experts / rank.expert_sharers

@@ -6,6 +6,7 @@ One object, read by time and memory alike; the catalog holds one entry a framewo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Literal
 
 from simulator.units import Bytes, Count, Number, Seconds, Share
@@ -56,6 +57,10 @@ class Stack:
     """With delayed scaling, norms write their output in eight bits."""
     mlp: Literal["fused", "eager"] = "fused"
     """Activation function and gate in one kernel that keeps 2 ffn values a token, or kernel by kernel."""
+    mlp_tile: Count | None = None
+    """Tokens of a tile for which a dense MLP is worked out at a time, forward and backward: its input alone is kept and
+    each tile's forward is done again ahead of its backward (`TiledMLP` of DeepSpeed, with tiles of `hidden` tokens;
+    ALST, arXiv 2506.13996). The whole microbatch at once where left out."""
     softmax: Literal["fused", "eager"] = "fused"
     """Softmax of unfused attention: ``eager`` works in fp32 and keeps that copy as well."""
     rope: Literal["fused", "eager"] = "fused"
@@ -124,6 +129,13 @@ class Stack:
     """The same over the gradients of a unit, ahead of their reduction."""
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
+    gathers_from: Literal["gradients", "parameters"] = "gradients"
+    """Lowest shard level at which a stack that shards parameters gathers layer by layer: FSDP does so where only
+    gradients are sharded too, and keeps what it gathered for the backward (`reshard_after_forward=False`); ZeRO-2 has
+    whole weights, which are gathered once per step."""
+    gather_unit: Literal["layer", "matrix"] = "layer"
+    """What parameter sharding has gathered, and of which it has whole gradients, at a time: a layer, or one matrix of
+    it, as a compiler does that knows when each is used."""
     communication_sms: Share = 0.16
     """Share of its rate that compute loses beside a collective, which takes SMs, bandwidth of memory and power from it:
     18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114)."""
@@ -159,6 +171,8 @@ class Stack:
     loss_chunks: Count = 8
     """Pieces of a microbatch that a loss in chunks takes one after the other (8 in torchtitan's `ChunkedCELoss` and
     torchtune's `LinearCrossEntropyLoss`; about vocabulary / hidden in the Liger kernel)."""
+    loss_chunk_tokens: Count | None = None
+    """Most tokens of such a piece, so that it does not grow with the sequence; then `loss_chunks` says nothing."""
     loss_traffic: Number = 34.0
     """Bytes that the loss moves a token and vocabulary entry, both ways, at the rate of the smaller kernels of a layer.
 
@@ -196,10 +210,20 @@ class Stack:
     """One buffer as large as a microbatch's scores stays allocated, which unfused attention's product writes over."""
     bucket: Bytes = 0.0
     """Bytes of gather and reduce buffers that stay allocated where the data axis is used without a pipeline."""
+    bucket_from: Literal["none", "optimizer", "gradients", "parameters"] = "none"
+    """Lowest shard level that has those buffers; below it gradients are reduced after the backward, where they are."""
     extra_gradient: Number = 0.0
     """Bytes a parameter of gradients beyond the main ones, never sharded, such as 16-bit ones beside an fp32 sum."""
     extra_state: Number = 0.0
     """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
+    update_copies: Number = 0.0
+    """Bytes per updated parameter that live only while the optimizer updates it, such as an fp32 copy of its
+    gradient."""
+    update_frees: bool = False
+    """Before its update a rank frees the gradients of weights that other ranks update."""
+    update_group: Number = 0.0
+    """Parameters of a rank that are updated together under parameter sharding, so that no more have such copies at a
+    time; all of them where 0."""
     expandable_segments: bool = True
     """The allocator's segments grow, so that little of reserved memory is unused."""
     reserved_factor: Number = 1.05
@@ -221,10 +245,17 @@ class Stack:
         """Bytes that the loss moves a token and vocabulary entry, whole or in chunks."""
         return min(self.loss_traffic, COMPILED_LOSS) if self.loss == "chunked" else self.loss_traffic
 
-    @property
-    def loss_pieces(self) -> int:
-        """Pieces of a microbatch for which head and loss are worked out one after the other."""
-        return self.loss_chunks if self.loss == "chunked" else 1
+    def loss_pieces(self, tokens: float) -> int:
+        """Return the pieces of a microbatch for which head and loss are worked out one after the other."""
+        if self.loss != "chunked":
+            return 1
+        return max(ceil(tokens / self.loss_chunk_tokens), 1) if self.loss_chunk_tokens else self.loss_chunks
+
+    def loss_piece(self, tokens: float) -> float:
+        """Return the tokens of the largest of those pieces."""
+        if self.loss == "chunked" and self.loss_chunk_tokens:
+            return min(tokens, self.loss_chunk_tokens)
+        return tokens / self.loss_pieces(tokens)
 
     def loss_ranks(self, tensor: int) -> int:
         """Return how many of `tensor` ranks share the vocabulary between them in the loss."""

@@ -1,7 +1,8 @@
-"""The peak of one stage, part by part: what is in flight, the loss head, and the backward of one layer.
+"""The peak of one stage, part by part: what is in flight, the loss head, and the backward of one layer; or the update.
 
 The moments come from the schedule's own order (`simulator.workload.holdings`); what a microbatch keeps comes from
-`simulator.workload.layer`, after recompute.
+`simulator.workload.layer`, after recompute. When the optimizer updates the weights, no microbatch is in flight, and
+its own copies (`Stack.update_copies`) take the place of activations and gathered weights.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from typing import NamedTuple
 
 from simulator.sums import added
 from simulator.units import Bytes
-from simulator.workload import layer
+from simulator.workload import layer, states
 from simulator.workload.blocks.embedding import Embedding
 from simulator.workload.blocks.head import Head
-from simulator.workload.buffers import buffers
+from simulator.workload.buffers import bucket, buffers
 from simulator.workload.holdings import Holding
 from simulator.workload.layers import blocks_of
 from simulator.workload.rank import Rank
-from simulator.workload.replica import Content, Replica, state
+from simulator.workload.replica import Content, Replica, state, updated_on_rank
+from simulator.workload.stack import WIDTH
 
 
 class Sizes(NamedTuple):
@@ -43,10 +45,44 @@ class HeadBytes(NamedTuple):
     """Until a weight gradient that runs later."""
 
 
+class Updating(NamedTuple):
+    """Bytes beside the state while the optimizer runs."""
+
+    gradients: Bytes
+    buffers: Bytes
+    copies: Bytes
+
+
 def peak(replica: Replica, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> dict[str, float]:
-    """Return the parts of a stage at the worst of `moments`; they sum to its peak."""
-    held_back, logits = flight(replica, held, moments)
-    return still(replica, held) | {"activations": held_back, "logits": logits}
+    """Return the parts of a stage at the worst of `moments` or at the update; they sum to its peak."""
+    return larger(still(replica, held), flight(replica, held, moments), updating(replica, held))
+
+
+def larger(stays: dict[str, float], moves: tuple[Bytes, Bytes], update: Updating) -> dict[str, float]:
+    """Return the parts of a stage where they are most: with activations and logits, or in the update."""
+    working = stays | {"activations": moves[0], "logits": moves[1]}
+    return max(working, at_update(stays, update), key=lambda parts: added(parts.values()))
+
+
+def at_update(stays: dict[str, float], update: Updating) -> dict[str, float]:
+    """Return the parts of a stage while its weights are updated."""
+    return stays | {"gradients": update.gradients, "buffers": update.buffers, "update": update.copies}
+
+
+def updating(replica: Replica, held: tuple[Content, ...]) -> Updating:
+    """Return what is allocated beside the state of a stage while its weights are updated.
+
+    ZeRO 3 takes its buffer of gradients once and for all, ZeRO 2 at the start of each backward (`initialize`'s IPG
+    buffer of DeepSpeed's `stage3.py`, `setup_buckets` of `stage_1_and_2.py`). Gathered weights are let go before.
+    """
+    rank, stack, offload = replica.rank, replica.rank.stack, replica.offload
+    gradients, updated = state(rank, held).gradients, updated_on_rank(rank, held)
+    if stack.update_frees:
+        gradients = min(gradients, updated * states.widths(rank).gradients)
+    here, whole = updated * (1 - offload.optimizer if offload else 1.0), rank.shard.level == "parameters"
+    if whole and stack.update_group:
+        here = min(here, stack.update_group)
+    return Updating(gradients, bucket(rank) if whole else 0.0, here * stack.update_copies)
 
 
 def flight(replica: Replica, held: tuple[Content, ...], moments: tuple[Holding, ...]) -> tuple[Bytes, Bytes]:
@@ -65,6 +101,7 @@ def still(replica: Replica, held: tuple[Content, ...]) -> dict[str, float]:
         "activations": 0.0,
         "logits": 0.0,
         "buffers": buffers(replica.rank, held),
+        "update": 0.0,
         "overhead": replica.rank.stack.process_overhead,
     }
 
@@ -173,10 +210,17 @@ def _work(replica: Replica, chunk: Content, place: int) -> Bytes:
 
 
 def offloaded(replica: Replica, held: tuple[Content, ...]) -> Bytes:
-    """Return the host memory of one rank's offloaded state and activations."""
+    """Return the host memory of one rank's offloaded state and activations.
+
+    An optimizer on the host has the gradients there too, in the format that it updates (ZeRO-Offload's 16 bytes per
+    parameter beside 16-bit weights, arXiv 2101.06840).
+    """
     offload = replica.offload
     if offload is None or offload.to != "cpu":
         return 0.0
     stored = state(replica.rank, held)
     flight = added(kept(replica, chunk, place) for place, chunk in enumerate(held))
-    return offload.optimizer * stored.optimizer + offload.parameters * stored.weights + offload.activations * flight
+    width, formats = states.widths(replica.rank), replica.rank.states
+    gradient = max((WIDTH[formats.master] or width.weights) - width.extra_state, 0.0)
+    update = stored.optimizer + updated_on_rank(replica.rank, held) * gradient
+    return offload.optimizer * update + offload.parameters * stored.weights + offload.activations * flight

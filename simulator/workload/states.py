@@ -43,6 +43,7 @@ def widths(rank: Rank) -> Widths:
         extra_gradient=stack.extra_gradient,
         extra_state=extra,
         updated=weights * (2 if rank.states.master == "none" else 1),
+        copies=stack.update_copies,
     )
 
 
@@ -64,11 +65,11 @@ class Held(NamedTuple):
 def held(parameters: float, shares: int, rank: Rank) -> Held:
     """Return the bytes of state for `parameters` of one rank, shared out over `shares` ranks.
 
-    Under FSDP (weights that are their own master) a level below `parameters` still shards the fp32 weights and
-    keeps gathered ones beside them.
+    Under FSDP (weights that are their own master, or are gathered layer by layer) a level below `parameters` still
+    shards the weights and keeps gathered ones beside them.
     """
     width, order = widths(rank), LEVELS.index(rank.shard.level)
-    own, whole = width.weights > width.compute, rank.unsharded and order == 3
+    own, whole = width.weights > width.compute or rank.layer_by_layer, rank.unsharded and order == 3
     weights = width.weights / (shares if order == 3 or (own and order) else 1)
     if (own and 0 < order < 3) or whole:
         weights += width.compute

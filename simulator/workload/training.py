@@ -10,6 +10,7 @@ from simulator.workload.optimizers.adamw import AdamW
 from simulator.workload.optimizers.base import Optimizer
 from simulator.workload.stack import States
 
+Module = Literal["core_attention", "mla_up", "layernorm", "mlp", "moe", "moe_activation", "shared_experts"]
 PrecisionKind = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"]
 
 
@@ -30,8 +31,10 @@ class Recompute:
     of sqrt(layers)."""
     layers: Count | None = None
     """Layers a stage to which it applies; all where left out."""
-    modules: tuple[Literal["core_attention", "mla_up", "moe_activation"], ...] = ()
-    """With `selective`, these modules only."""
+    modules: tuple[Module, ...] = ()
+    """With `selective`, these modules only: the core of attention, the up-projections of latent attention, all norms
+    ahead of blocks (`layernorm`), dense MLPs, the whole of an expert layer (`moe`), or of that the activation or the
+    shared experts."""
 
 
 @dataclass(frozen=True, kw_only=True)

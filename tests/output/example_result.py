@@ -204,6 +204,7 @@ def _memory() -> MemoryResult:
             "activations_bytes": (CHUNKS * STAGES + 2 * (STAGES - 1 - stage)) * 0.21e9,
             "logits_bytes": 1.34e9 if stage == STAGES - 1 else 0.0,
             "buffers_bytes": 1.9e9,
+            "update_bytes": 0.0,
             "overhead_bytes": 1.1e9,
         }
         stages.append(parts | {"peak_bytes": sum(parts.values())})

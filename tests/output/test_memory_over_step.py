@@ -54,6 +54,24 @@ def test_a_step_ends_with_as_much_as_it_began(kind):
         assert min(level.nbytes for level in over) == pytest.approx(still)
 
 
+def test_an_update_that_is_the_peak_comes_last():
+    short = [
+        "stack=deepspeed-2024",
+        "cluster.host={base: hgx-h100, gpus: 2}",
+        "parallelism={shard: gradients}",
+        "training.sequence_length=128",
+        "training.recompute=full",
+    ]
+    result = simulate(from_dict(GIVEN, overrides=short))
+    assert result.memory is not None
+    (stage,), (over,) = result.memory.stages, result.occupancy
+    assert stage["update_bytes"] > 0
+    highest = max(over, key=lambda level: level.nbytes)
+    assert highest.nbytes + stage["overhead_bytes"] == pytest.approx(stage["peak_bytes"])
+    assert highest is over[-2]
+    assert over[-1].nbytes < highest.nbytes
+
+
 def test_levels_are_in_order_and_within_the_step():
     result = played("1f1b")
     end = max(span.start + span.duration for span in result.spans)

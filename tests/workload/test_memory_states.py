@@ -110,6 +110,12 @@ def test_fsdp_that_keeps_its_weights_gathered_holds_them_twice():
     assert held(1, 8, rank(SMALL, kept, whole)) == (4 / 8 + 2, 4 / 8 + 4, 8 / 8)
 
 
+def test_16_bit_weights_that_fsdp_keeps_gathered_lie_beside_their_shard():
+    layout, given = Parallelism(shard=Shard(level="gradients")), stack("torchtune-2025")
+    assert held(1, 8, rank(SMALL, given, layout)) == (2 / 8 + 2, 2 / 8, 4 / 8)
+    assert held(1, 8, rank(SMALL, replace(given, gathers_from="parameters"), layout)).weights == 2
+
+
 def test_experts_are_sharded_over_the_ranks_that_hold_the_same_ones():
     parallelism = Parallelism(tensor=2, context=Context(size=2), expert=8, expert_tensor=1)
     one = rank(SMALL, Stack(), parallelism, data=16)

@@ -44,6 +44,17 @@ def test_gradients_reduced_every_microbatch_are_no_other_layer_unless_they_are_k
     assert not rank(whole, stack=Stack(keep_unsharded=True)).inside.reduced
 
 
+def test_gradients_alone_are_gathered_by_layer_with_fsdp_and_not_with_zero_2() -> None:
+    """FSDP gathers for every microbatch and keeps it for the backward; ZeRO-2 gathers after the update."""
+    layout = Parallelism(shard=Shard(level="gradients"))
+    fsdp, zero = (Stack(shard="parameters", gathers_from=level) for level in ("gradients", "parameters"))
+    assert rank(layout, stack=fsdp).layer_by_layer
+    assert rank(layout, stack=fsdp).gathers == 1
+    assert not rank(layout, stack=zero).layer_by_layer
+    both = Parallelism(shard=Shard(level="parameters"))
+    assert rank(both, stack=fsdp).gathers == rank(both, stack=zero).gathers == 2
+
+
 def test_equal_ranks_are_one_key_of_a_cache() -> None:
     one, other = rank(Parallelism()), rank(Parallelism())
     assert one is not other

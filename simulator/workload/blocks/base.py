@@ -7,7 +7,7 @@ readings of that list; a new block is one file, and a new kind of mixer is found
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 from simulator.units import Bytes, Flops, Seconds
@@ -40,9 +40,7 @@ class Block(ABC):
     name: ClassVar[str]
     """What its norm and its residual are called."""
     modules: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """What recomputing a module gives back of the kept terms."""
-    unlisted: ClassVar[tuple[str, ...]] = ()
-    """Products that are not on torchtitan's list of operations whose output is kept."""
+    """What recomputing a module gives back of the kept terms; a module comes ahead of those that are part of it."""
     ends_in_product: ClassVar[bool] = False
     """Whether nothing that the backward needs comes after the last product of its forward."""
 
@@ -62,6 +60,10 @@ class Block(ABC):
     def kept(self, rank: Rank) -> Terms:
         """Return the bytes that it keeps of one microbatch for its backward, without recompute."""
 
+    def unlisted(self, rank: Rank) -> tuple[str, ...]:
+        """Return its products that are not on torchtitan's list of operations whose output is kept."""
+        return ()
+
     def listed(self, rank: Rank, terms: Terms) -> Terms:
         """Return what of its kept terms stays where every other product is recomputed (torchtitan)."""
         return {}
@@ -69,6 +71,10 @@ class Block(ABC):
     def gradients(self, rank: Rank) -> Bytes:
         """Return the most that gradients inside it take in its backward, beyond what that frees meanwhile."""
         return 0.0
+
+    def recomputed(self, modules: Sequence[str]) -> tuple[str, ...]:
+        """Return its modules that are among `modules`, without those that are part of another one."""
+        return tuple(module for module in self.modules if module in modules)
 
     def recompute(self, out: Writer, module: str) -> None:  # noqa: B027 - most blocks have no such module
         """Write what is computed again where this one of its modules is."""

@@ -9,7 +9,7 @@ rows of every rank, padded or cut off, so that all ranks do the same whatever th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -29,13 +29,18 @@ ROUTER = 9.0
 
 BIAS_KERNELS, BIAS_KERNELS_BACKWARD = 2, 5
 """Kernels an expert that add the bias of its last product, and that take it apart again."""
+SHARED = ("shared expert inner", "shared expert activation")
+"""What shared experts keep."""
 
 
 @dataclass(frozen=True)
 class ExpertMlp(Block):
     name = "mlp"
-    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {"moe_activation": ("expert activation",)}
-    unlisted: ClassVar[tuple[str, ...]] = ("expert up", "expert down")
+    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "moe": ("router", "expert inputs", "expert inner", "expert activation", "expert outputs", *SHARED),
+        "moe_activation": ("expert activation",),
+        "shared_experts": SHARED,
+    }
 
     experts: Experts
 
@@ -101,9 +106,18 @@ class ExpertMlp(Block):
         out.compute("router dgrad", out.input_gradient(self._router(rank)))
         out.weight("router", self._router(rank))
 
+    def recomputed(self, modules: Sequence[str]) -> tuple[str, ...]:
+        return ("moe",) if "moe" in modules else super().recomputed(modules)
+
     def recompute(self, out: Writer, module: str) -> None:
-        if module == "moe_activation":
-            out.activation("expert activation", self._received(out.rank) * self.experts.ffn)
+        match module:
+            case "moe":
+                self.forward(out)
+            case "moe_activation":
+                out.activation("expert activation", self._received(out.rank) * self.experts.ffn)
+            case "shared_experts":
+                for mlp in self._shared:
+                    mlp.forward(out)
 
     def launch(self, rank: Rank) -> Seconds:
         padded = None if rank.moe.capacity is None else rank.stack.cpu_layer_capacity
@@ -174,6 +188,9 @@ class ExpertMlp(Block):
         for mlp in self._shared:
             terms |= mlp.kept(rank)
         return terms
+
+    def unlisted(self, rank: Rank) -> tuple[str, ...]:
+        return "expert up", "expert down"
 
     def listed(self, rank: Rank, terms: Terms) -> Terms:
         """Return halves of the shared experts, and the rows that exchanges bring to the routed ones and back.

@@ -35,14 +35,14 @@ class Head(Block):
         if rank.sequence:
             out.exchange("head gather", out.gather())
         out.compute("head", self._product(rank))
-        out.compute("loss", Traffic(self._loss_bytes(rank) / 2, 6 * stack.loss_pieces))
+        out.compute("loss", Traffic(self._loss_bytes(rank) / 2, 6 * stack.loss_pieces(rank.tokens)))
         if stack.train_metrics:
             metrics = stack.train_metrics * METRIC_BYTES * rank.tokens * self._loss_width(rank)
             out.compute("metrics", Traffic(metrics, 2 * stack.train_metrics))
 
     def backward(self, out: Writer) -> None:
         rank, product = out.rank, self._product(out.rank)
-        out.compute("loss backward", Traffic(self._loss_bytes(rank) / 2, 3 * out.stack.loss_pieces))
+        out.compute("loss backward", Traffic(self._loss_bytes(rank) / 2, 3 * out.stack.loss_pieces(rank.tokens)))
         out.compute("head dgrad", out.input_gradient(product))
         reduced = out.beside("head reduce", out.scatter()) if out.tensor > 1 else None
         out.weight("head", product)
@@ -52,7 +52,7 @@ class Head(Block):
 
     def _product(self, rank: Rank) -> Gemm:
         """Return the head's product, one after the other for each piece of the loss."""
-        pieces, columns = rank.stack.loss_pieces, rank.vocabulary // rank.tensor
+        pieces, columns = rank.stack.loss_pieces(rank.tokens), rank.vocabulary // rank.tensor
         return Gemm(rank.tokens / pieces, columns, rank.model.hidden, 1, rank.wide, kernels=pieces)
 
     def _loss_bytes(self, rank: Rank) -> Bytes:
@@ -84,7 +84,7 @@ class Head(Block):
         The stack's `loss_bytes` a token and entry cover logits in 16 bit, their fp32 copy and their gradient; those of
         one piece are there at a time.
         """
-        entries = self._loss_width(rank) * rank.tokens / rank.stack.loss_pieces
+        entries = self._loss_width(rank) * rank.stack.loss_piece(rank.tokens)
         norm = rank.stream + rank.value * rank.model.hidden * (rank.saved + rank.tokens)
         return rank.stack.loss_bytes * (rank.value / 2) * entries + norm
 

@@ -5,12 +5,16 @@ The tensor axis splits its inner width. Gated MLPs are SwiGLU and GeGLU (Shazeer
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar
 
+from simulator.sums import added
 from simulator.units import Bytes, Count
 from simulator.workload.blocks.base import Block, Part, Terms
 from simulator.workload.model import Model
+from simulator.workload.operations import Gemm, Operation, Program, Traffic, Work
 from simulator.workload.rank import Rank
 from simulator.workload.writer import Writer
 
@@ -19,6 +23,7 @@ from simulator.workload.writer import Writer
 class Mlp(Block):
     name = "mlp"
     ends_in_product: ClassVar[bool] = True
+    modules: ClassVar[Mapping[str, tuple[str, ...]]] = {"mlp": ("mlp inner", "mlp activation")}
 
     ffn: Count
     """Inner width on all tensor ranks together."""
@@ -36,29 +41,85 @@ class Mlp(Block):
         )
 
     def forward(self, out: Writer) -> None:
+        if self._tiles(out.rank) == 1:
+            self._forward(out)
+        else:
+            self._extend(out, self._forward)
+
+    def _forward(self, out: Writer) -> None:
         width = self.ffn / out.tensor
         out.column(f"{self.prefix} up", width * (1 + out.model.gated))
         out.activation(f"{self.prefix} activation", out.rank.tokens * width)
         out.row(f"{self.prefix} down", width)
 
     def backward(self, out: Writer) -> None:
+        if self._tiles(out.rank) == 1:
+            self._backward(out)
+        else:
+            self._extend(out, self._forward, recompute=True)
+            self._extend(out, self._backward)
+
+    def _backward(self, out: Writer) -> None:
         width = self.ffn / out.tensor
         out.row_backward(f"{self.prefix} down", width)
         out.activation(f"{self.prefix} activation backward", out.rank.tokens * width, backward=True)
         out.column_backward(f"{self.prefix} up", width * (1 + out.model.gated), reduced=not out.model.parallel)
 
+    def _extend(self, out: Writer, write: Callable[[Writer], None], *, recompute: bool = False) -> None:
+        """Write what is done tile by tile: the same work in as many kernels more."""
+        pieces = Writer(out.rank, recompute=recompute)
+        write(pieces)
+        out.extend(cut(pieces.program(), self._tiles(out.rank)))
+
+    def _tiles(self, rank: Rank) -> int:
+        """Return the tiles of a microbatch; experts that every token passes are not tiled."""
+        tile = rank.stack.mlp_tile if self.prefix == "mlp" else None
+        return ceil(rank.tokens / tile) if tile else 1
+
+    def _at_once(self, rank: Rank) -> float:
+        """Return the inner values of the tokens that are worked out at a time."""
+        tokens = rank.tokens if self._tiles(rank) == 1 else min(rank.tokens, rank.stack.mlp_tile or rank.tokens)
+        return self.ffn / rank.tensor * tokens
+
+    def recompute(self, out: Writer, module: str) -> None:
+        if module == "mlp":
+            self.forward(out)
+
     def kept(self, rank: Rank) -> Terms:
-        return kept_inner(rank, self.prefix, self.ffn / rank.tensor * rank.tokens)
+        return kept_inner(rank, self.prefix, self._at_once(rank)) if self._tiles(rank) == 1 else {}
+
+    def unlisted(self, rank: Rank) -> tuple[str, ...]:
+        return () if self._tiles(rank) == 1 else (f"{self.prefix} up", f"{self.prefix} down")
 
     def listed(self, rank: Rank, terms: Terms) -> Terms:
-        """Of gate, up and down, every other product."""
+        """Of gate, up and down, every other product; tiles are inside of one operation, which is not on the list."""
+        if self._tiles(rank) > 1:
+            return {}
         return {
             f"{self.prefix} gate": rank.value * self.ffn / rank.tensor * rank.tokens,
             f"{self.prefix} output": rank.value * rank.model.hidden * rank.scattered,
         }
 
     def gradients(self, rank: Rank) -> Bytes:
-        return inner_gradients(rank, self.ffn / rank.tensor * rank.tokens)
+        """Return the gradients of what is worked out at a time, and of a tile what its forward kept for them."""
+        again = kept_inner(rank, self.prefix, self._at_once(rank)) if self._tiles(rank) > 1 else {}
+        return inner_gradients(rank, self._at_once(rank)) + added(again.values())
+
+
+def cut(program: Program, tiles: int) -> Program:
+    """Return a program whose kernels each work on one of `tiles` pieces of the tokens, one after the other."""
+    return tuple(operation._replace(work=_cut(operation, tiles)) for operation in program)
+
+
+def _cut(operation: Operation, tiles: int) -> Work:
+    match operation.work:
+        case Gemm() as product if operation.weight_gradient:
+            return product._replace(k=product.k / tiles, kernels=product.kernels * tiles, accumulate=True)
+        case Gemm() as product:
+            return product._replace(m=product.m / tiles, kernels=product.kernels * tiles)
+        case Traffic() as passed:
+            return passed._replace(kernels=passed.kernels * tiles)
+    return operation.work
 
 
 def kept_inner(rank: Rank, name: str, values: float) -> Terms:

@@ -24,6 +24,8 @@ class Widths(NamedTuple):
     """Of `optimizer`, what the stack adds to master weights and moments."""
     updated: Bytes
     """Of weights, what an update writes, and reads where they are their own master."""
+    copies: Bytes = 0.0
+    """What an update writes beside the state, reads again and lets go."""
 
 
 class Update(NamedTuple):
@@ -52,6 +54,7 @@ class Optimizer(ABC):
     def update(self, model: Model, parameters: float, width: Widths) -> Update:
         """Return what a rank does that updates so many of the model's parameters.
 
-        Gradients are read for their norm and for the update, states read and written, weights written.
+        Gradients are read for their norm and for the update, states read and written, weights written; copies are
+        written and read.
         """
-        return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated))
+        return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated + 2 * width.copies))
