@@ -19,7 +19,7 @@ Section = dict[str, Any]
 SHARDS = {"no_shard": "none", "optim": "optimizer", "optim_grads": "gradients", "optim_grads_params": "parameters"}
 CONTEXTS = {"p2p": "ring", "all_gather": "all-gather", "a2a": "ulysses"}
 RECIPES = {"delayed": "delayed", "tensorwise": "current", "blockwise": "block", "mxfp8": "mxfp8"}
-MODULES = {"core_attn": "core_attention", "mla_up_proj": "mla_up", "moe_act": "moe_activation"}
+MODULES = {"core_attn": "core_attention", "mla_up_proj": "mla_up", "moe_act": "moe_activation", "layernorm": "norm"}
 OPTIMIZERS = {"adam": "adamw", "sgd": "sgd", "muon": "muon", "dist_muon": "muon"}
 MAPPED_ORDER = "tp-cp-ep-pp-dp"
 

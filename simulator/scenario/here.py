@@ -35,7 +35,7 @@ class Here:
     def modules(self) -> frozenset[str]:
         """Modules of the model's layers that can be recomputed by name."""
         blocks = (block for layer in kinds_of(self.model) for block in layer) if self.model is not None else ()
-        return frozenset(module for block in blocks for module in block.modules)
+        return frozenset(module for block in blocks for module in block.modules) | {"norm"}
 
     @property
     def latent(self) -> bool:
@@ -52,6 +52,11 @@ class Here:
     @property
     def sinks(self) -> bool:
         return self.model is not None and self.model.sinks
+
+    @property
+    def microbatches(self) -> int:
+        """Microbatches of a step on one replica; one where there are no replicas."""
+        return self.scenario.replica.microbatches if self.layout is not None and self.model is not None else 1
 
     @property
     def low_precision(self) -> bool:

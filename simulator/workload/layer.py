@@ -87,7 +87,10 @@ def recomputed(rank: Rank, blocks: Blocks, recompute: Recompute) -> Program:
             return _every_other(rank, blocks)
         if not modules and rank.kernel in ("unfused", "eager", "sinks"):
             modules = ("core_attention",)
-        for block in blocks:
+        ahead, _ = norms(rank.model, blocks)
+        for place, block in enumerate(blocks):
+            if "norm" in modules and place < ahead:
+                out.norm(f"{block.name} norm", rank.scattered * rank.model.hidden)
             for module in block.modules:
                 if module in modules:
                     block.recompute(out, module)
@@ -129,6 +132,8 @@ def kept(rank: Rank, blocks: Blocks, recompute: Recompute = NOTHING) -> Terms:
         return listed
     modules = recompute.modules or ("core_attention",)
     gone = {name for block in blocks for module in modules for name in block.modules.get(module, ())}
+    if "norm" in modules:
+        gone.add("norm outputs")
     return {name: nbytes for name, nbytes in terms.items() if name not in gone}
 
 

@@ -30,8 +30,8 @@ class Recompute:
     of sqrt(layers)."""
     layers: Count | None = None
     """Layers a stage to which it applies; all where left out."""
-    modules: tuple[Literal["core_attention", "mla_up", "moe_activation"], ...] = ()
-    """With `selective`, these modules only."""
+    modules: tuple[Literal["core_attention", "mla_up", "moe_activation", "norm"], ...] = ()
+    """With `selective`, these modules only; `norm` stands for the norms ahead of the blocks of a layer."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,8 +177,8 @@ def test_gated_mlps_are_two_thirds_as_wide_by_default():
 
 
 def test_modules_without_meaning_here_are_reported():
-    assert megatron.ignored("--recompute-granularity selective --recompute-modules moe_act layernorm") == [
-        "--recompute-modules layernorm"
+    assert megatron.ignored("--recompute-granularity selective --recompute-modules moe_act mlp") == [
+        "--recompute-modules mlp"
     ]
 
 
