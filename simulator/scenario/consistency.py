@@ -126,15 +126,12 @@ def _check_groups(experts: Experts, mistakes: Mistakes) -> None:
     """Note groups of experts that are not equal, or too few for the experts of a token."""
     if experts.count % experts.groups:
         mistakes.add(("model", "experts", "groups"), f"{experts.groups} groups do not divide {experts.count} experts")
-    elif experts.active_groups > experts.groups:
-        mistakes.add(
-            ("model", "experts", "active_groups"), f"{experts.active_groups} active of {experts.groups} groups"
-        )
-    elif experts.active > (room := experts.active_groups * (experts.count // experts.groups)):
+    elif (limit := experts.routing.limit) > experts.groups:
+        mistakes.add(("model", "experts", "active_groups"), f"{limit} active of {experts.groups} groups")
+    elif experts.active > (room := limit * (experts.count // experts.groups)):
         mistakes.add(
             ("model", "experts", "active_groups"),
-            f"a token goes to {experts.active} experts, but {experts.active_groups} of {experts.groups} groups hold only "
-            f"{room}",
+            f"a token goes to {experts.active} experts, but {limit} of {experts.groups} groups hold only {room}",
         )
 
 

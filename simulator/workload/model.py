@@ -37,15 +37,12 @@ class Experts:
     """The router holds one learned or balanced bias an expert (DeepSeek-V3)."""
     groups: Count = 1
     """Equal groups of neighbouring experts, for routers with node-limited routing (DeepSeek-V3: 8)."""
-    active_groups: Count = 0
+    active_groups: Count | None = None
     """Groups that the experts of one token may be in (DeepSeek-V3: 4); all of them where left out."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "active_groups", self.active_groups or self.groups)
 
     @property
     def routing(self) -> Routing:
-        return Routing(self.count, self.active, self.groups, self.active_groups)
+        return Routing(self.count, self.active, self.groups, self.active_groups or self.groups)
 
     def in_layer(self, layer: int) -> bool:
         """Return whether a layer, counted from 0, has experts."""
