@@ -102,6 +102,8 @@ def _experts(args: Arguments, ffn: int | None) -> dict[str, Any]:
         "shared": shared // width,
         "dense_layers": _dense_layers(args.text("--moe-layer-freq") or "1"),
         "router_bias": args.switch("--moe-router-enable-expert-bias"),
+        "groups": (groups := args.number("--moe-router-num-groups") or 1),
+        "active_groups": args.number("--moe-router-group-topk") or groups,
     }
 
 
@@ -182,4 +184,6 @@ def _expert_flags(whole: Mapping[str, Any]) -> dict[str, Any]:
         "--moe-shared-expert-intermediate-size": experts["shared"] * experts["ffn"] or None,
         "--moe-layer-freq": f"([0]*{dense}+[1]*{whole['layers'] - dense})" if dense else 1,
         "--moe-router-enable-expert-bias": experts["router_bias"],
+        "--moe-router-num-groups": experts["groups"] if experts["groups"] > 1 else None,
+        "--moe-router-group-topk": experts["active_groups"] if experts["groups"] > 1 else None,
     }

@@ -36,7 +36,7 @@ DEFAULTS: Plain = {
     "experts": None,
     "mtp": 0,
 }
-EXPERT_DEFAULTS: Plain = {"shared": 0, "dense_layers": 0, "every": 1, "router_bias": False}
+EXPERT_DEFAULTS: Plain = {"shared": 0, "dense_layers": 0, "every": 1, "router_bias": False, "groups": 1}
 NOT_SHAPE = ("base", "source", "aliases", "published")
 """Keys of a resolved scenario or a catalog entry that say where a model comes from."""
 ATTENTION_DEFAULTS: dict[str, Plain] = {"full": {}, "window": {"full_every": 0}, "mla": {"q_rank": 0}}
@@ -52,7 +52,8 @@ def complete(model: Mapping[str, Any]) -> Plain:
     whole["kv_heads"] = whole.get("kv_heads") or whole["heads"]
     whole["head_size"] = whole.get("head_size") or whole["hidden"] // whole["heads"]
     if whole["experts"] is not None:
-        whole["experts"] = EXPERT_DEFAULTS | whole["experts"]
+        experts = EXPERT_DEFAULTS | whole["experts"]
+        whole["experts"] = experts | {"active_groups": experts.get("active_groups") or experts["groups"]}
     if isinstance(whole["attention"], dict):
         _complete_attention(whole, whole["attention"])
     if whole["positions"] != "learned":
@@ -67,6 +68,8 @@ def short(whole: Mapping[str, Any]) -> Plain:
     model = {key: value for key, value in whole.items() if key not in DEFAULTS or DEFAULTS[key] != value}
     if experts := model.get("experts"):
         kept = {k: v for k, v in experts.items() if k not in EXPERT_DEFAULTS or EXPERT_DEFAULTS[k] != v}
+        if kept.get("active_groups") == experts.get("groups"):
+            del kept["active_groups"]
         model["experts"] = kept
     return model
 

@@ -10,7 +10,7 @@ from simulator.scenario.limits import MOST_CHUNKS, MOST_TASKS
 from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layers import kinds_of
 from simulator.workload.layout import Parallelism, chunks
-from simulator.workload.model import Model
+from simulator.workload.model import Experts, Model
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -119,6 +119,20 @@ def check_experts(model: Model, parallelism: Parallelism, data: int, mistakes: M
         )
     if experts.active > experts.count:
         mistakes.add(("model", "experts"), f"{experts.active} active of {experts.count} experts")
+    _check_groups(experts, mistakes)
+
+
+def _check_groups(experts: Experts, mistakes: Mistakes) -> None:
+    """Note groups of experts that are not equal, or too few for the experts of a token."""
+    if experts.count % experts.groups:
+        mistakes.add(("model", "experts", "groups"), f"{experts.groups} groups do not divide {experts.count} experts")
+    elif (limit := experts.routing.limit) > experts.groups:
+        mistakes.add(("model", "experts", "active_groups"), f"{limit} active of {experts.groups} groups")
+    elif experts.active > (room := limit * (experts.count // experts.groups)):
+        mistakes.add(
+            ("model", "experts", "active_groups"),
+            f"a token goes to {experts.active} experts, but {limit} of {experts.groups} groups hold only {room}",
+        )
 
 
 def check_shard(parallelism: Parallelism, data: int, mistakes: Mistakes) -> None:

@@ -55,6 +55,11 @@ class Here:
         return self.model is not None and self.model.sinks
 
     @property
+    def microbatches(self) -> int:
+        """Microbatches of a step on one replica; one where there are no replicas."""
+        return self.scenario.replica.microbatches if self.layout is not None and self.model is not None else 1
+
+    @property
     def low_precision(self) -> bool:
         return self.training.precision.kind in LOW_PRECISION
 

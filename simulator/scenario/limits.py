@@ -78,6 +78,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "model.experts.count": (1, 1_000_000),
     "model.experts.active": (1, 1_000_000),
     "model.experts.shared": (0, 1_000_000),
+    "model.experts.groups": (1, 10_000),
+    "model.experts.active_groups": (1, 10_000),
     "model.experts.ffn": WIDTH,
     "model.experts.every": LAYERS,
     "model.experts.dense_layers": (0, 10_000),

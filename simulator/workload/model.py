@@ -12,6 +12,7 @@ from typing import Literal
 from simulator.kinds import kinds
 from simulator.units import Count, Share
 from simulator.workload.blocks.mixer import Mixer
+from simulator.workload.routing import Routing
 
 Activation = Literal["gelu", "silu", "relu", "squared-relu"]
 
@@ -34,6 +35,14 @@ class Experts:
     """After those, the last layer of each `every` has experts (2: every other layer)."""
     router_bias: bool = False
     """The router holds one learned or balanced bias an expert (DeepSeek-V3)."""
+    groups: Count = 1
+    """Equal groups of neighbouring experts, for routers with node-limited routing (DeepSeek-V3: 8)."""
+    active_groups: Count | None = None
+    """Groups that the experts of one token may be in (DeepSeek-V3: 4); all of them where left out."""
+
+    @property
+    def routing(self) -> Routing:
+        return Routing(self.count, self.active, self.groups, self.active_groups or self.groups)
 
     def in_layer(self, layer: int) -> bool:
         """Return whether a layer, counted from 0, has experts."""

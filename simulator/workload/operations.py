@@ -8,7 +8,10 @@ streams work, and it is all that overlap is: nothing here says how long anything
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from simulator.workload.routing import Routing
 
 
 class Gemm(NamedTuple):
@@ -55,15 +58,8 @@ class Exchange(NamedTuple):
     axis: str
     operation: str
     nbytes: float
-    fanout: int = 1
-    """Experts a token is sent to, in a dispatch that sends it once to each host (fused dispatchers)."""
-
-    def to_hosts(self, hosts: int) -> float:
-        """Return the bytes between so many hosts: one that holds several of a token's experts gets the token once."""
-        if self.fanout <= 1 or hosts <= 1:
-            return self.nbytes
-        reached = hosts * (1 - (1 - 1 / hosts) ** self.fanout)
-        return self.nbytes * (reached / self.fanout)
+    routing: Routing | None = None
+    """How tokens find experts, in a dispatch that sends a token once to each host and rank (fused dispatchers)."""
 
 
 Work = Gemm | Core | Traffic | Exchange
@@ -108,6 +104,16 @@ class Builder:
     def exchange(self, name: str, work: Exchange, *, share: float = 1.0) -> None:
         position = self.background(name, work, share=share)
         self._pending[:] = [position]
+
+    def one_by_one(self, name: str, works: Iterable[Exchange]) -> int | None:
+        """Start exchanges of which each waits for the one before; return the position of the last, if there is one."""
+        position = None
+        for work in works:
+            if position is not None:
+                self._pending[:] = [position]
+            position = self.background(name, work)
+            self._pending.clear()
+        return position
 
     def gather_beside(self, name: str, exchange: Exchange, product: Gemm, pieces: int) -> None:
         """A ring gather whose pieces are multiplied as they arrive (asynchronous tensor parallelism)."""

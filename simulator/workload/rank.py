@@ -212,6 +212,11 @@ class Rank:
         return QUANTIZED.get(self.precision.kind, self.value) if self.stack.quantized_saves else self.value
 
     @cached_property
+    def inner(self) -> Bytes:
+        """Bytes of a kept input of an activation function."""
+        return QUANTIZED.get(self.precision.kind, self.value) if self.stack.quantized_activations else self.value
+
+    @cached_property
     def wide(self) -> str:
         """The number format of what fp8 recipes leave alone."""
         return "bf16" if self.precision.kind in LOW_PRECISION else self.precision.kind

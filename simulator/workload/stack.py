@@ -140,10 +140,17 @@ class Stack:
     """Share of its rate that compute loses beside a collective, which takes SMs, bandwidth of memory and power from it:
     18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114)."""
     moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
-    """`alltoall` sends a row to each expert; `fused` (DeepEP, HybridEP) sends it once to each host and permutes on the
-    way."""
+    """`alltoall` sends a row to each expert; `fused` (DeepEP, HybridEP) sends a token once to each host that has one of
+    its experts, and from there once to each rank over the scale-up links."""
     moe_overlap: bool = False
-    """Dispatch and combine run beside what does not wait for them."""
+    """Dispatch and combine of one microbatch run beside the opposite pass of another, where a stage does a forward and
+    a backward of two microbatches one after the other. Elsewhere they are exposed."""
+    shared_expert_overlap: bool = False
+    """The shared expert runs beside dispatch and combine of the same microbatch."""
+    quantized_dispatch: bool = False
+    """Under fp8, rows go to their experts in eight bits, and so do gradients in the backward of combine."""
+    quantized_combine: bool = False
+    """Under fp8, rows come back from experts in eight bits, and so do gradients in the backward of dispatch."""
     grouped_gemm: bool = True
     """All experts of a rank are one grouped product; otherwise one after the other."""
 
@@ -196,6 +203,8 @@ class Stack:
     """Routing weights multiply what the experts return, so that is kept; otherwise they multiply what goes in."""
     quantized_saves: bool = False
     """Under fp8 the inputs of matrix products are kept in fp8, not in 16 bit to be cast again."""
+    quantized_activations: bool = False
+    """Under fp8 the inputs of activation functions are kept in fp8."""
     quantized_weights: bool = False
     """Under fp8 the weights live in fp8 only, without a 16-bit copy."""
     pipeline_keeps_boundary: bool = False

@@ -37,6 +37,7 @@ DEEPSEEK = {
     "kv_lora_rank": 512,
     "moe_intermediate_size": 2048,
     "moe_layer_freq": 1,
+    "n_group": 8,
     "n_routed_experts": 256,
     "n_shared_experts": 1,
     "num_attention_heads": 128,
@@ -48,6 +49,7 @@ DEEPSEEK = {
     "qk_nope_head_dim": 128,
     "qk_rope_head_dim": 64,
     "tie_word_embeddings": False,
+    "topk_group": 4,
     "v_head_dim": 128,
     "vocab_size": 129280,
 }

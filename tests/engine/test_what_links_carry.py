@@ -7,7 +7,6 @@ import pytest
 from simulator.engine.prices.assembly import assembly, network_of
 from simulator.engine.prices.link_traffic import carried
 from simulator.scenario import from_dict
-from simulator.workload.operations import Exchange
 from simulator.workload.parameters import total_parameters
 
 START = {
@@ -56,9 +55,3 @@ def test_scale_up_links_of_a_group_on_several_hosts_are_loaded():
     loads = {load.name: load for load in network.loads(tuple(carried(found).values()))}
     assert loads["scale-up"].peak_bytes == pytest.approx(carried(found)["shard"].scale_up_bytes)
     assert loads["nic"].peak_bytes == pytest.approx(carried(found)["shard"].nbytes)
-
-
-@pytest.mark.parametrize(("hosts", "share"), [(1, 1.0), (8, 8 * (1 - (7 / 8) ** 4) / 4)])
-def test_a_fused_dispatch_sends_a_token_once_to_each_host(hosts: int, share: float):
-    """Of 8 hosts, 4 experts drawn at random are on 8 (1 - (7/8)^4) = 3.3."""
-    assert Exchange("expert", "all_to_all", 100.0, fanout=4).to_hosts(hosts) == pytest.approx(100.0 * share)

@@ -47,6 +47,10 @@ def experts_as(count: str, width: str) -> dict[str, str]:
     }
 
 
+GROUPS = {"experts.groups": "n_group", "experts.active_groups": "topk_group"}
+"""Node-limited routing (DeepSeek-V2 and later), and what a configuration means that says nothing of it."""
+ONE_GROUP: Plain = {"n_group": 1, "topk_group": 1}
+
 LOCAL_EXPERTS = experts_as("num_local_experts", "intermediate_size")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.convert.architectures.base import SHAPE, Architecture, Plain, experts_as
+from simulator.convert.architectures.base import GROUPS, ONE_GROUP, SHAPE, Architecture, Plain, experts_as
 
 KEYS = {name: key for name, key in SHAPE.items() if name != "head_size"} | {
     "attention.q_rank": "q_lora_rank",
@@ -16,6 +16,7 @@ KEYS = {name: key for name, key in SHAPE.items() if name != "head_size"} | {
     **experts_as("n_routed_experts", "moe_intermediate_size"),
     "experts.shared": "n_shared_experts",
     "experts.dense_layers": "first_k_dense_replace",
+    **GROUPS,
 }
 CHECKED = ("attention_bias", "moe_layer_freq")
 
@@ -34,4 +35,5 @@ ARCHITECTURE = Architecture(
     fixed={"attention.kind": "mla"},
     read=check,
     reads=CHECKED,
+    defaults=ONE_GROUP,
 )

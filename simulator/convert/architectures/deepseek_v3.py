@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.convert.architectures.base import Architecture
+from simulator.convert.architectures.base import ONE_GROUP, Architecture
 from simulator.convert.architectures.deepseek_v2 import CHECKED, KEYS, check
 
 ARCHITECTURE = Architecture(
@@ -12,4 +12,5 @@ ARCHITECTURE = Architecture(
     fixed={"attention.kind": "mla", "experts.router_bias": True},
     read=check,
     reads=CHECKED,
+    defaults=ONE_GROUP,
 )

@@ -105,7 +105,7 @@ class DataAxis:
         sent = self._sent(unit, "all_gather", self.weight)
         return replace(
             unit,
-            pieces={kind: (*ahead[kind], *pieces, *behind[kind]) for kind, pieces in unit.pieces.items()},
+            pieces={kind: (*ahead[kind[0]], *pieces, *behind[kind[0]]) for kind, pieces in unit.pieces.items()},
             gather=sent,
             gather_again=sent if self.rank.gathers > 1 else NOTHING,
             reduce=self._sent(unit, "reduce_scatter", self.gradient),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
+from simulator.engine.prices import dispatch
 from simulator.engine.prices.constants import Shared
 from simulator.engine.step.pieces import COMPUTE, HOST, Item, Piece
 from simulator.engine.step.transfers import SCALE_OUT, SCALE_UP, Loads, Payload, Way, scaled
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
+from simulator.machine.collectives import all_to_all
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention, elementwise, gemm
 from simulator.machine.traffic import Pattern
@@ -100,7 +102,12 @@ class Durations:
     def exchange(self, work: Exchange) -> Seconds:
         """Return the time of a collective, never less than its bytes take at line rate."""
         channel = self.channels[work.axis]
-        alone = collectives.time(work.operation, work.to_hosts(channel.hosts), channel, self.algorithm)
+        if channel.ranks <= 1:
+            return 0.0
+        if work.routing is None:
+            alone = collectives.time(work.operation, work.nbytes, channel, self.algorithm)
+        else:
+            alone = all_to_all.plan(channel, dispatch.forwarded(work.routing, channel)).time(work.nbytes)
         up, out = self._sent(work, channel)
         line = max(up / channel.scale_up_bandwidth, out / _width(work, channel))
         return max(alone / self.shared.rate("exchange", work.axis), line)
@@ -126,10 +133,11 @@ class Durations:
 
     def _sent(self, work: Exchange, channel: Channel) -> tuple[Bytes, Bytes]:
         """Return what a GPU sends over its scale-up links, and through its share of the NICs."""
+        if work.routing is not None:
+            sent = dispatch.forwarded(work.routing, channel)
+            return work.nbytes * sent.up, work.nbytes * sent.out / channel.ranks_per_host
         up = collectives.scale_up_bytes(work.operation, work.nbytes, channel, self.algorithm)
-        if channel.inside_host:
-            return up, 0.0
-        return up, collectives.wire_bytes(work.operation, work.to_hosts(channel.hosts), channel, self.algorithm)
+        return up, collectives.wire_bytes(work.operation, work.nbytes, channel, self.algorithm)
 
     def piece(self, program: Program, host: Seconds = 0.0) -> Piece:
         """Return a program as a piece that takes the host so long to launch."""

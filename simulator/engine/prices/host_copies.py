@@ -86,9 +86,9 @@ class HostCopies:
         forward, backward = self.seconds(moved, weights), self.seconds(0.0, moved + again)
         times = {"F": forward, "B": backward, "I": backward}
         copies = {
-            kind: Transfer("offload", times[kind], loads=(("host link", 1.0),))
+            kind: Transfer("offload", times[kind[0]], loads=(("host link", 1.0),))
             for kind, pieces in unit.pieces.items()
-            if times.get(kind, 0.0) > 0 and any(alone(piece).seconds for piece in pieces)
+            if times.get(kind[0], 0.0) > 0 and any(alone(piece).seconds for piece in pieces)
         }
         return replace(unit, copies=copies)
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from simulator.engine.prices.durations import Durations
+from simulator.engine.prices.paired import paired, share
 from simulator.engine.step.pieces import Piece
-from simulator.engine.step.work import Unit
+from simulator.engine.step.work import BESIDE, Unit
 from simulator.units import Seconds, Share
 from simulator.workload import layer
 from simulator.workload.blocks.base import Blocks
@@ -38,7 +39,7 @@ def recomputed(unit: Unit, again: Piece | None, share: Share) -> Unit:
     if again is None or not again.items or not share:
         return unit
     piece = again.scaled(share)
-    pieces = {kind: (piece, *those) if kind in "BI" else those for kind, those in unit.pieces.items()}
+    pieces = {kind: (piece, *those) if kind[0] in "BI" else those for kind, those in unit.pieces.items()}
     return replace(unit, pieces=pieces)
 
 
@@ -91,7 +92,7 @@ class Units:
         return Unit(
             pieces={
                 kind: (*one.pieces[kind], *head.pieces[kind])
-                if kind == "F"
+                if kind[0] == "F"
                 else (*head.pieces[kind], *one.pieces[kind])
                 for kind in one.pieces
             },
@@ -114,6 +115,12 @@ class Units:
             weight, rest = split(backward)
             pieces["I"] = (piece(rest, back * (1 - WEIGHT_SHARE)),)
             pieces["W"] = (piece(weight, back * WEIGHT_SHARE),)
+        if self.rank.stack.moe_overlap:
+            (one,), (other,) = pieces["F"], pieces["B"]
+            ahead = share(one, other)
+            pieces["F" + BESIDE] = (paired(one, other, ahead),)
+            for kind in ("B", "I") if self.splits else ("B",):
+                pieces[kind + BESIDE] = (paired(pieces[kind][0], one, 1 - ahead),)
         return Unit(pieces=pieces)
 
     def _host(self, blocks: Blocks) -> Seconds:

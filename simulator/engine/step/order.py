@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 from simulator.workload.schedules import Schedule
 
@@ -21,6 +22,23 @@ def orders(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[tu
             tasks.append((phase, microbatch, paths[microbatch][stage, chunk]))
         result.append(tuple(tasks))
     return tuple(result)
+
+
+@lru_cache(maxsize=512)
+def pairs(schedule: Schedule, stages: int, microbatches: int) -> tuple[frozenset[int], ...]:
+    """Return, for each stage, the places of tasks that have an opposite pass of another microbatch next to them.
+
+    A forward and a backward, whole or of the inputs, that a stage does one after the other; each has one partner at
+    most. Passes of one microbatch depend on each other and are none.
+    """
+    found = []
+    for tasks in orders(schedule, stages, microbatches):
+        places: set[int] = set()
+        for place, (one, other) in enumerate(pairwise(tasks)):
+            if place not in places and {one[0], other[0]} in ({"F", "B"}, {"F", "I"}) and one[1] != other[1]:
+                places |= {place, place + 1}
+        found.append(frozenset(places))
+    return tuple(found)
 
 
 @lru_cache(maxsize=512)

@@ -6,10 +6,10 @@ from collections.abc import Generator, Sequence
 from functools import partial
 
 from simulator.engine.step.commands import Barrier, Handle, Put, Receive, Send, Start, Wait
-from simulator.engine.step.order import orders, positions, reductions, stage_of
+from simulator.engine.step.order import orders, pairs, positions, reductions, stage_of
 from simulator.engine.step.pieces import Command, Do, Program
 from simulator.engine.step.transfers import Transfer
-from simulator.engine.step.work import DATA, Chunk, StepWork
+from simulator.engine.step.work import BESIDE, DATA, Chunk, StepWork
 
 
 def programs(step: StepWork) -> list[Program]:
@@ -23,6 +23,7 @@ def stage(step: StepWork, number: int) -> Program:
     path, last = stage_of(*shape), len(step.chunks) - 1
     reduced = reductions(*shape, step.overlap_reduce, step.reduce_each_round)[number]
     held = positions(*shape)[number]
+    beside_others = pairs(*shape)[number] if step.pairs else ()
     arriving: dict[int, list[Handle]] = {}
     outstanding: list[Handle] = []
     if step.overlap_gather:
@@ -30,7 +31,7 @@ def stage(step: StepWork, number: int) -> Program:
             if step.chunks[position].gather:
                 arriving[position] = yield from _start(step.chunks[position].gather, "gather", position)
 
-    for kind, microbatch, position in orders(*shape)[number]:
+    for place, (kind, microbatch, position) in enumerate(orders(*shape)[number]):
         chunk, forward = step.chunks[position], kind == "F"
         if (position > 0) if forward else (kind != "W" and position < last):
             yield Receive((forward, microbatch, position))
@@ -39,11 +40,12 @@ def stage(step: StepWork, number: int) -> Program:
         reduces = (microbatch, position) in reduced and bool(chunk.reduce) and kind in "BW"
         beside = outstanding if reduces and step.overlap_reduce else None
         name = f"{kind}{microbatch}"
+        phase_kind = kind + BESIDE if place in beside_others else kind
         if weights is not None or beside is not None:
-            yield Do(name, kind, partial(_by_layer, chunk, kind, position, weights, beside))
+            yield Do(name, kind, partial(_by_layer, chunk, phase_kind, position, weights, beside))
         else:
-            phase = chunk.phases[kind]
-            yield Do(name, kind, phase.body, phase, (kind, position))
+            phase = chunk.phases[phase_kind]
+            yield Do(name, kind, phase.body, phase, (phase_kind, position))
 
         after = position + 1 if forward else position - 1
         if kind != "W" and 0 <= after <= last:
@@ -90,11 +92,11 @@ def _by_layer(
     """Do a task layer by layer: each waits for its weights if they are on their way, and sends its gradients on."""
     yield from chunk.ahead(kind, (kind, position, "ahead"))
     order = range(len(chunk.layers))
-    for layer in order if kind == "F" else reversed(order):
+    for layer in order if kind[0] == "F" else reversed(order):
         if weights is not None:
             yield Wait(weights[layer])
         phase = chunk.layers[layer].phases[kind]
-        yield Do("", kind, phase.body, phase, (kind, position, layer))
+        yield Do("", kind[0], phase.body, phase, (kind, position, layer))
         if outstanding is not None:
             slot = ("reduce", position, layer)
             outstanding.append((yield Start(chunk.reduce[layer], DATA, "reduce", (), slot)))

@@ -69,7 +69,7 @@ def times(works: Sequence[StepWork]) -> list[Seconds]:
 
 def alike(work: StepWork) -> tuple[object, ...]:
     """Return what steps must have in common to be timed together."""
-    flags = work.blocking_send, work.overlap_reduce, work.reduce_each_round, work.overlap_gather
+    flags = work.blocking_send, work.overlap_reduce, work.reduce_each_round, work.overlap_gather, work.pairs
     layers = tuple(len(one.layers) if one.prefetch is None else 0 for one in work.chunks)
     return work.schedule, work.stages, work.microbatches, flags, layers
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from simulator.engine.step.local_clock import Timing, alone
-from simulator.engine.step.work import StepWork
+from simulator.engine.step.work import BESIDE, StepWork
 from simulator.units import Seconds
 
 FILLED = 3
@@ -38,5 +38,6 @@ def _busiest(work: StepWork) -> Seconds:
     busy = [0.0] * work.stages
     kinds = "FIW" if work.schedule.splits else "FB"
     for (stage, _), chunk in zip(work.schedule.route(work.stages), work.chunks, strict=True):
-        busy[stage] += sum(alone(chunk.phases[kind]).seconds for kind in kinds)
+        phases = [chunk.phases.get(kind + BESIDE) or chunk.phases[kind] for kind in kinds]
+        busy[stage] += sum(alone(phase).seconds for phase in phases)
     return max(busy)

@@ -18,6 +18,8 @@ from simulator.workload.schedules import Schedule
 DATA = "data"
 SEND, RECEIVED = "send", "received"
 COPY = "copy"
+BESIDE = "+"
+"""Marks a phase that runs beside the opposite one of another microbatch."""
 Pieces = tuple[Piece, ...]
 
 
@@ -26,7 +28,8 @@ class Unit:
     """Layers that are alike, or an end of the model, as a chunk holds them `count` times in a row."""
 
     pieces: Mapping[str, Pieces]
-    """Of each phase: F forward, B backward, and its halves, I for the inputs and W for the weights."""
+    """Of each phase: F forward, B backward, and its halves, I for the inputs and W for the weights; marked with
+    `BESIDE` the same beside the opposite pass of another microbatch."""
     copies: Mapping[str, Transfer] = field(default_factory=dict)
     """Between GPU and host, beside the pieces of a phase."""
     gather: Transfer = NOTHING
@@ -96,7 +99,7 @@ class Chunk:
 
     def ahead(self, kind: str, slot: Slot = ()) -> Program:
         """Do what comes before the first unit of a phase."""
-        if self.launch and kind == "F":
+        if self.launch and kind[0] == "F":
             yield Compute(self.launch, "other", "launch", slot)
 
     def gathers(self, kind: str) -> Sequence[Transfer]:
@@ -104,7 +107,7 @@ class Chunk:
         there when the backward begins."""
         if self.prefetch is None or kind == "W":
             return [NOTHING] * len(self.layers)
-        if kind == "F":
+        if kind[0] == "F":
             return [unit.gather for unit in self.layers]
         return [NOTHING, *(unit.gather_again for unit in self.layers[-2::-1])]
 
@@ -114,7 +117,7 @@ class Chunk:
         for unit in self.units:
             for piece in unit.pieces[kind]:
                 add(sent, piece.sent.items(), unit.count)
-            if self.prefetch is not None and kind in "BW":
+            if self.prefetch is not None and kind[0] in "BW":
                 add(sent, unit.reduce.payload, unit.count)
         for transfer in self.gathers(kind):
             add(sent, transfer.payload)
@@ -122,7 +125,7 @@ class Chunk:
 
     def in_order(self, kind: str) -> Sequence[Unit]:
         """Return the units in the order in which a phase does them."""
-        return self.units if kind == "F" else self.units[::-1]
+        return self.units if kind[0] == "F" else self.units[::-1]
 
 
 def _plain(chunk: Chunk, kind: str) -> Program:
@@ -138,7 +141,7 @@ def _gathered(chunk: Chunk, kind: str) -> Program:
     """
     assert chunk.prefetch is not None
     yield from chunk.ahead(kind)
-    layers = chunk.layers if kind == "F" else chunk.layers[::-1]
+    layers = chunk.layers if kind[0] == "F" else chunk.layers[::-1]
     before = chunk.gathers(kind)
     ready: list[Handle] = []
     outstanding: list[Handle] = []
@@ -149,7 +152,7 @@ def _gathered(chunk: Chunk, kind: str) -> Program:
         if ready[index] is not None:
             yield Wait(ready[index])
         yield from _unit(unit, kind, 1)
-        if kind in "BW" and unit.reduce.seconds:
+        if kind[0] in "BW" and unit.reduce.seconds:
             outstanding.append((yield Start(unit.reduce, DATA, "reduce")))
     for handle in outstanding:
         yield Wait(handle)
@@ -170,6 +173,8 @@ class StepWork:
     overlap_reduce: bool = True
     reduce_each_round: bool = False
     overlap_gather: bool = True
+    pairs: bool = False
+    """Neighbouring passes of two microbatches run beside each other, phases marked with `BESIDE`."""
     optimizer: tuple[tuple[Compute, ...], ...] = ()
     """Of each stage, after all gradients are reduced."""
     end: tuple[tuple[Compute, ...], ...] = ()

@@ -9,7 +9,7 @@ rows of every rank, padded or cut off, so that all ranks do the same whatever th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -19,13 +19,16 @@ from simulator.workload.blocks.base import Block, Part, Terms
 from simulator.workload.blocks.mlp import Mlp, inner_gradients, kept_inner
 from simulator.workload.model import Experts, Model
 from simulator.workload.operations import Exchange, Gemm, Traffic
-from simulator.workload.rank import Rank
+from simulator.workload.rank import QUANTIZED, Rank
 from simulator.workload.writer import Writer
 
 ROUTER_PASSES = 6
 """Passes over the fp32 scores: softmax or sigmoid, top-k, normalise, histogram, auxiliary loss (Megatron-Core)."""
 ROUTER = 9.0
 """Bytes of router scores kept a token and expert: fp32 logits and probabilities, and one byte of the choice."""
+
+BLOCK_SCALE = 4 / 128
+"""Bytes that scales add to a value on the wire: one in fp32 for each 128 (DeepEP, `tests/legacy/test_internode.py`)."""
 
 BIAS_KERNELS, BIAS_KERNELS_BACKWARD = 2, 5
 """Kernels an expert that add the bias of its last product, and that take it apart again."""
@@ -70,28 +73,28 @@ class ExpertMlp(Block):
         out.compute("router", self._router(rank))
         out.compute("routing", Traffic(rank.scattered * self.experts.count * 4.0 * ROUTER_PASSES, ROUTER_PASSES))
         self._permute(out, "permute", self._sent(rank))
-        self._send(out, "dispatch")
-        self._permute(out, "sort", rows)
+        self._send(out, "dispatch", beside=[mlp.up for mlp in self._shared])
+        self._sort(out, "sort", rows)
         out.cast("expert up", rows * out.model.hidden)
         out.compute("expert up", up)
         out.activation("expert activation", rows * width)
         out.cast("expert down", rows * width)
         out.compute("expert down", down)
         self._bias(out, rows)
-        self._permute(out, "unsort", rows)
-        self._send(out, "combine", back=True)
+        self._sort(out, "unsort", rows)
+        self._send(out, "combine", back=True, beside=[mlp.down for mlp in self._shared])
         self._permute(out, "unpermute", self._sent(rank))
-        for mlp in self._shared:
+        for mlp in () if out.stack.shared_expert_overlap else self._shared:
             mlp.forward(out)
 
     def backward(self, out: Writer) -> None:
         rank, (up, down, rows) = out.rank, self._products(out.rank)
         width = self.experts.ffn / rank.expert_tensor
-        for mlp in self._shared:
+        for mlp in () if out.stack.shared_expert_overlap else self._shared:
             mlp.backward(out)
         self._permute(out, "unpermute backward", self._sent(rank))
-        self._send(out, "combine backward")
-        self._permute(out, "unsort backward", rows)
+        self._send(out, "combine backward", beside=[mlp.down_backward for mlp in self._shared])
+        self._sort(out, "unsort backward", rows)
         self._bias(out, rows, backward=True)
         out.cast("expert down grad", rows * out.model.hidden)
         out.compute("expert down dgrad", out.input_gradient(down))
@@ -100,8 +103,8 @@ class ExpertMlp(Block):
         out.cast("expert up grad", rows * up.n)
         out.compute("expert up dgrad", out.input_gradient(up))
         out.weight("expert up", up)
-        self._permute(out, "sort backward", rows)
-        self._send(out, "dispatch backward", back=True)
+        self._sort(out, "sort backward", rows)
+        self._send(out, "dispatch backward", back=True, beside=[mlp.up_backward for mlp in self._shared])
         self._permute(out, "permute backward", self._sent(rank))
         out.compute("router dgrad", out.input_gradient(self._router(rank)))
         out.weight("router", self._router(rank))
@@ -144,24 +147,42 @@ class ExpertMlp(Block):
         down = Gemm(rows / local, hidden, int(width), groups, dtype, False, count)
         return up, down, rows
 
-    def _send(self, out: Writer, name: str, *, back: bool = False) -> None:
-        """Rows to their experts, or back; what the fullest rank takes in lasts longest."""
-        rank = out.rank
-        nbytes = self._received(rank) * out.model.hidden * rank.value
-        fanout = self.experts.active if out.stack.moe_dispatcher == "fused" else 1
-        around = Exchange("expert", "all_to_all", nbytes, fanout)
-        over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", nbytes * rank.expert_tensor)
+    def _send(self, out: Writer, name: str, *, back: bool = False, beside: Sequence[Callable[[Writer], None]]) -> None:
+        """Rows to their experts, or back, with the shared expert beside them where the software does so.
+
+        The exchange lasts until the fullest rank has its rows.
+        """
+        rank, hidden = out.rank, out.model.hidden
+        rows = self._received(rank)
+        routing = self.experts.routing if out.stack.moe_dispatcher == "fused" else None
+        around = Exchange("expert", "all_to_all", rows * hidden * wire_width(rank, back=back), routing)
+        gathered = rows * rank.expert_tensor * hidden * rank.value
+        over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", gathered)
         exchanges = [(around, rank.expert > 1), (over, rank.expert_tensor > 1)]
         wanted = [exchange for exchange, wide in exchanges if wide]
-        for exchange in reversed(wanted) if back else wanted:
-            if out.stack.moe_overlap:
-                out.background(name, exchange)
-            else:
-                out.exchange(name, exchange)
+        sent = out.one_by_one(name, reversed(wanted) if back else wanted)
+        if out.stack.shared_expert_overlap:
+            for piece in beside:
+                piece(out)
+        if sent is not None:
+            out.wait(sent)
 
     def _permute(self, out: Writer, name: str, rows: float) -> None:
+        """Copy tokens into a row for each expert ahead of a plain all-to-all, or add up the rows that came back."""
         if out.stack.moe_dispatcher != "fused":
             out.compute(name, Traffic(2 * rows * out.model.hidden * out.rank.value, 2))
+
+    def _sort(self, out: Writer, name: str, rows: float) -> None:
+        """Copy what came in into the order of the experts, or back.
+
+        Of a fused dispatcher a token comes in once, however many of its experts are here, and gets its rows only now.
+        """
+        nbytes = rows * out.model.hidden * out.rank.value
+        if out.stack.moe_dispatcher != "fused":
+            out.compute(name, Traffic(2 * nbytes, 2))
+            return
+        arrived = self.experts.routing.places(self.experts.count // out.rank.expert) / self.experts.active
+        out.compute(name, Traffic((1 + arrived) * nbytes))
 
     def _bias(self, out: Writer, rows: float, *, backward: bool = False) -> None:
         """The bias of the last product: grouped products return it to be added outside, weighted as its rows are."""
@@ -209,6 +230,14 @@ class ExpertMlp(Block):
 
     def gradients(self, rank: Rank) -> Bytes:
         return inner_gradients(rank, self._inner(rank))
+
+
+def wire_width(rank: Rank, *, back: bool) -> Bytes:
+    """Return the bytes of a value on its way to an expert, or back."""
+    eight = rank.stack.quantized_combine if back else rank.stack.quantized_dispatch
+    if not eight or rank.precision.kind not in QUANTIZED:
+        return rank.value
+    return QUANTIZED[rank.precision.kind] + (BLOCK_SCALE if rank.precision.kind == "fp8" else 0.0)
 
 
 def bias_bytes(value: Bytes, probability: Bytes) -> tuple[Bytes, Bytes]:

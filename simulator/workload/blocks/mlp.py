@@ -47,10 +47,18 @@ class Mlp(Block):
             self._extend(out, self._forward)
 
     def _forward(self, out: Writer) -> None:
+        self.up(out)
+        self.down(out)
+
+    def up(self, out: Writer) -> None:
+        """Write the forward up to the input of the last product."""
         width = self.ffn / out.tensor
         out.column(f"{self.prefix} up", width * (1 + out.model.gated))
         out.activation(f"{self.prefix} activation", out.rank.tokens * width)
-        out.row(f"{self.prefix} down", width)
+
+    def down(self, out: Writer) -> None:
+        """Write the last product."""
+        out.row(f"{self.prefix} down", self.ffn / out.tensor)
 
     def backward(self, out: Writer) -> None:
         if self._tiles(out.rank) == 1:
@@ -60,8 +68,16 @@ class Mlp(Block):
             self._extend(out, self._backward)
 
     def _backward(self, out: Writer) -> None:
+        self.down_backward(out)
+        self.up_backward(out)
+
+    def down_backward(self, out: Writer) -> None:
+        """Write the backward of the last product."""
+        out.row_backward(f"{self.prefix} down", self.ffn / out.tensor)
+
+    def up_backward(self, out: Writer) -> None:
+        """Write the backward of what comes before it."""
         width = self.ffn / out.tensor
-        out.row_backward(f"{self.prefix} down", width)
         out.activation(f"{self.prefix} activation backward", out.rank.tokens * width, backward=True)
         out.column_backward(f"{self.prefix} up", width * (1 + out.model.gated), reduced=not out.model.parallel)
 
@@ -129,7 +145,7 @@ def kept_inner(rank: Rank, name: str, values: float) -> Terms:
     if model.activation == "relu" and not model.gated:
         inner = 0.0  # the gradient of a ReLU needs its output only, which the last product keeps
     eager = stack.mlp == "eager" and (model.gated or model.activation == "squared-relu")
-    return {f"{name} inner": rank.value * (inner + eager) * values, f"{name} activation": rank.operand * values}
+    return {f"{name} inner": rank.inner * (inner + eager) * values, f"{name} activation": rank.operand * values}
 
 
 def inner_gradients(rank: Rank, values: float) -> Bytes:
