@@ -113,6 +113,14 @@ class Stack:
     shard_unit: Literal["slice", "tensor"] = "slice"
     """What a rank of a sharded optimizer updates: an equal slice of all weights, gathered by all at once, or whole
     tensors, which their owners broadcast one after the other."""
+    muon_data: Literal["owned", "exchanged", "gathered", "repeated"] = "owned"
+    """How ranks that share out Muon's state come to whole matrices: each belongs to one of them, as in Megatron-Core's
+    `LayerWiseDistributedOptimizer` (or is exchanged, where weights are sharded too); each is brought to one of them by
+    all-to-all and its update back; all gather all of them, do a share and gather that; or all gather and do all."""
+    muon_tensor: Literal["blocks", "reduced", "repeated"] = "blocks"
+    """How tensor ranks orthogonalize the matrices that they split: each its own piece, as if it were a matrix
+    (`blockwise`, the default of Megatron-Core's `muon_tp_mode`), together with one all-reduce an iteration
+    (`distributed`), or each the whole gathered matrix (`duplicated`)."""
     overlap_pipeline: bool = False
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
     gather: Dtype | None = None

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from simulator.engine.prices.durations import Durations
+from simulator.engine.prices.stage_units import LAYER_CALLS
 from simulator.engine.step.commands import Compute
 from simulator.engine.step.local_clock import alone
 from simulator.engine.step.transfers import Transfer
@@ -27,7 +28,9 @@ from simulator.sums import added
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share
 from simulator.workload import layer, states
 from simulator.workload.blocks.base import Blocks
+from simulator.workload.matrices import Matrices
 from simulator.workload.operations import Exchange
+from simulator.workload.optimizers.base import Products
 from simulator.workload.parameters import Parameters
 from simulator.workload.replica import Replica
 from simulator.workload.training import Offload
@@ -100,19 +103,28 @@ class HostCopies:
         whole, short = layer.kept_bytes(rank, blocks), layer.kept_bytes(rank, blocks, self.replica.recompute)
         return recomputed * short + (1 - recomputed) * whole
 
-    def optimizer(self, held: Parameters, backward: Seconds) -> tuple[Compute, ...]:
-        """Return the optimizer step of a rank with these parameters, after a last backward of so many seconds."""
-        here = self._update(held) if self.offload.optimizer < 1 else Compute(0.0, "optimizer", "optimizer")
+    def optimizer(self, held: Parameters, matrices: Matrices, backward: Seconds) -> tuple[Compute, ...]:
+        """Return the optimizer step of a rank with these parameters, after a last backward of so many seconds.
+
+        Products of whole matrices are made on the GPU wherever the state is kept.
+        """
+        products = self.rank.optimizer.on_matrices(self.rank, matrices)
+        here = self._here(held, products)
         if not self.priced:
             return (here,)
         return here, Compute(self._on_host(self._updated(held), backward), "offload", "optimizer on the host")
 
-    def _update(self, held: Parameters) -> Compute:
-        """Return what is done on the GPU of a rank with these parameters."""
-        durations, count = self.durations, (1 - self.offload.optimizer) * self._updated(held)
-        update = self.rank.optimizer.update(self.rank.model, count, self.width)
-        seconds = optimizer.time(durations.gpu, update.nbytes) + added(map(durations.seconds, update.work))
-        exchanges = (work for work in update.work if isinstance(work, Exchange))
+    def _here(self, held: Parameters, products: Products) -> Compute:
+        """Return what is done on the GPU of a rank with these parameters; products wait for the host to launch them."""
+        durations, work, seconds = self.durations, products.work, 0.0
+        launched = products.calls * self.rank.stack.cpu_layer / LAYER_CALLS if "host" not in durations.without else 0.0
+        if self.offload.optimizer < 1:
+            count = (1 - self.offload.optimizer) * self._updated(held)
+            update = self.rank.optimizer.update(self.rank.model, count, self.width)
+            work = *update.work, *products.work
+            seconds = optimizer.time(durations.gpu, update.nbytes) + added(map(durations.seconds, update.work))
+        seconds += max(added(map(durations.seconds, products.work)), launched)
+        exchanges = (one for one in work if isinstance(one, Exchange))
         payload = tuple(entry for exchange in exchanges for entry in durations.loads(exchange)[1])
         return Compute(seconds, "optimizer", "optimizer", payload=payload)
 
