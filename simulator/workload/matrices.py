@@ -1,4 +1,4 @@
-"""The weight matrices of one rank, and how they are dealt whole to the ranks that share out their state.
+"""Weight matrices as one rank has them, and how they are dealt whole to the ranks that share out their state.
 
 An optimizer that works on whole matrices (Muon) cannot cut the weights into equal slices. Frameworks give each matrix
 to one rank, the largest matrices first, each to the rank with the fewest parameters so far (longest processing time
@@ -8,17 +8,11 @@ first, Graham 1969; `LayerWiseDistributedOptimizer` of Megatron-Core).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 from heapq import heapify, heapreplace
 from typing import NamedTuple
 
-from simulator.workload.blocks.base import Part
-from simulator.workload.parameters import layer_parts, mtp_parts
-from simulator.workload.rank import Division, Rank
-from simulator.workload.replica import Content
-
-EXPERTS: tuple[Division, ...] = ("expert", "expert_replicated")
+from simulator.units import Bytes
 
 
 class Matrix(NamedTuple):
@@ -43,36 +37,23 @@ Matrices = tuple[tuple[Matrix, int], ...]
 """Matrices of one rank, and how many there are of each."""
 
 
-@lru_cache(maxsize=1024)
-def matrices_on_rank(rank: Rank, held: tuple[Content, ...]) -> Matrices:
-    """Return the matrices of a stage on one rank; tables of the embedding and the head are not among them."""
-    found: Counter[Matrix] = Counter()
-    for chunk in held:
-        for blocks, count in chunk.layers:
-            _add(found, layer_parts(rank.model, blocks), rank, count)
-    if any(chunk.head for chunk in held):
-        _add(found, mtp_parts(rank.model), rank, rank.model.mtp)
-    return tuple((matrix, count) for matrix, count in found.items() if count)
+class Owners(NamedTuple):
+    """Who shares out the matrices of a rank with it, and how."""
 
-
-def _add(found: Counter[Matrix], parts: Iterable[Part], rank: Rank, times: int) -> None:
-    for part in parts:
-        if part.matrix is None:
-            continue
-        whole, split = part.matrix
-        experts = part.division in EXPERTS
-        count = part.size // (whole * split) // (rank.expert if experts else 1)
-        found[Matrix(whole, split, _ways(part.division, rank), experts)] += times * count
-
-
-def _ways(division: Division, rank: Rank) -> int:
-    """Return how many ranks share the split side of a matrix."""
-    ways: dict[Division, int] = {
-        "tensor": rank.tensor,
-        "key_value": min(rank.tensor, rank.model.kv_heads),
-        "expert": rank.expert_tensor,
-    }
-    return ways.get(division, 1)
+    dense: int = 1
+    """Ranks that share out the state of a matrix outside of experts."""
+    experts: int = 1
+    """The same of a matrix of an expert."""
+    sharded: bool = False
+    """Whether the weights are shared out as well, in pieces of each matrix."""
+    data: str = "owned"
+    """How these ranks come to whole matrices (`muon_data` of the stack)."""
+    tensor: str = "blocks"
+    """How tensor ranks treat the matrices that they split (`muon_tensor` of the stack)."""
+    momentum: Bytes = 4.0
+    """Bytes of a value as it is kept."""
+    dtype: str = "bf16"
+    """Number format of products in sixteen bits."""
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from simulator.engine.prices.assembly import assembly
 from simulator.engine.prices.link_traffic import carried
 from simulator.engine.step import simulated, stage_clocks
 from simulator.simulation import predict
-from simulator.workload.matrices import matrices_on_rank
+from simulator.workload.rank_matrices import matrices_on_rank
 
 LAYOUTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("llama-3.2-1b", {"shard": "none"}),

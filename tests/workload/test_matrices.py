@@ -12,9 +12,10 @@ from model_entries import model
 
 from simulator.workload.layers import layers_of
 from simulator.workload.layout import Parallelism
-from simulator.workload.matrices import Matrices, Matrix, deal, matrices_on_rank
+from simulator.workload.matrices import Matrices, Matrix, deal
 from simulator.workload.parameters import layer_parts, total_parameters
 from simulator.workload.rank import Rank
+from simulator.workload.rank_matrices import matrices_on_rank
 from simulator.workload.replica import Content
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training

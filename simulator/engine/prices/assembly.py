@@ -27,9 +27,9 @@ from simulator.units import Seconds, Share
 from simulator.workload.layers import blocks_of
 from simulator.workload.layout import Chunk as Part
 from simulator.workload.layout import axes
-from simulator.workload.matrices import matrices_on_rank
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import Parameters, table_on_rank, weight_tensors
+from simulator.workload.rank_matrices import matrices_on_rank
 from simulator.workload.replica import Content, Replica, content, parameters_on_rank
 from simulator.workload.stack import WIDTH
 

@@ -37,6 +37,7 @@ from simulator.workload.matrices import Matrices
 from simulator.workload.operations import Exchange
 from simulator.workload.optimizers.base import Products
 from simulator.workload.parameters import Parameters
+from simulator.workload.rank_matrices import owners
 from simulator.workload.replica import Replica
 from simulator.workload.training import Offload
 
@@ -124,7 +125,7 @@ class HostCopies:
 
         Products of whole matrices are made on the GPU wherever the state is kept.
         """
-        products = self.rank.optimizer.on_matrices(self.rank, matrices)
+        products = self.rank.optimizer.on_matrices(matrices, owners(self.rank))
         here = self._here(held, products)
         if not self.priced:
             return (here,)

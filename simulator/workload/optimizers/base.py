@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from simulator.units import Bytes
+from simulator.workload.matrices import Matrices, Owners
 from simulator.workload.model import Model
 from simulator.workload.operations import Work
-
-if TYPE_CHECKING:
-    from simulator.workload.matrices import Matrices
-    from simulator.workload.rank import Rank
 
 
 class Widths(NamedTuple):
@@ -71,6 +68,6 @@ class Optimizer(ABC):
         """
         return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated))
 
-    def on_matrices(self, rank: Rank, matrices: Matrices) -> Products:
+    def on_matrices(self, matrices: Matrices, owners: Owners) -> Products:
         """Return what a rank does beyond its update because of the shapes of the weight matrices that it holds."""
         return Products()

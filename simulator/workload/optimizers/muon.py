@@ -17,17 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from simulator.units import Bytes, Flops
-from simulator.workload.matrices import Matrices, Matrix, deal
+from simulator.workload.matrices import Matrices, Matrix, Owners, deal
 from simulator.workload.model import Model
 from simulator.workload.operations import Exchange, Gemm, Traffic, Work
 from simulator.workload.optimizers.base import Optimizer, Products
-from simulator.workload.stack import WIDTH
-
-if TYPE_CHECKING:
-    from simulator.workload.rank import Rank
 
 STEPS = 5
 """Newton-Schulz iterations of an update (default of `torch.optim.Muon`, Megatron-Core and DeepSpeed)."""
@@ -72,69 +68,63 @@ class Muon(Optimizer):
     def moments(self, model: Model, width: Bytes, *, end: bool) -> Bytes:
         return 2 * width if end else width
 
-    def on_matrices(self, rank: Rank, matrices: Matrices) -> Products:
+    def on_matrices(self, matrices: Matrices, owners: Owners) -> Products:
         dense = tuple(entry for entry in matrices if not entry[0].experts)
         experts = tuple(entry for entry in matrices if entry[0].experts)
-        work, calls = [], 0
-        for those, axis, ranks in ((dense, "shard", rank.sharers), (experts, "expert_data", rank.expert_sharers)):
-            mine = _mine(rank, those, ranks)
-            work += [*_sent(rank, those, mine, axis, ranks), *_all(rank, mine)]
+        work: list[Work] = []
+        calls = 0
+        for those, axis, ranks in ((dense, "shard", owners.dense), (experts, "expert_data", owners.experts)):
+            mine = _mine(those, owners, ranks)
+            work += [*_sent(those, mine, owners, axis, ranks), *_all(mine, owners)]
             calls += CALLS * sum(count for _, count in mine)
         return Products(tuple(work), calls + sum(isinstance(one, Exchange) for one in work))
 
 
-def _alone(rank: Rank, ranks: int) -> bool:
-    """Return whether nobody shares the state of a rank's matrices."""
-    return ranks == 1 or rank.shard.level == "none"
-
-
-def _mine(rank: Rank, matrices: Matrices, ranks: int) -> Matrices:
+def _mine(matrices: Matrices, owners: Owners, ranks: int) -> Matrices:
     """Return those of the matrices that the rank with the most work orthogonalizes."""
-    dealt = SHARINGS[rank.stack.muon_data].dealt and not _alone(rank, ranks)
-    return most(rank, matrices, ranks) if dealt else matrices
+    return most(matrices, owners, ranks) if SHARINGS[owners.data].dealt and ranks > 1 else matrices
 
 
-def _sent(rank: Rank, matrices: Matrices, mine: Matrices, axis: str, ranks: int) -> Iterator[Work]:
+def _sent(matrices: Matrices, mine: Matrices, owners: Owners, axis: str, ranks: int) -> Iterator[Work]:
     """Yield the exchanges between the ranks that share out the state of these matrices."""
-    sharing = SHARINGS[rank.stack.muon_data]
+    sharing = SHARINGS[owners.data]
     # Weights that are sharded too are pieces of each matrix: an owner has to be sent the others' ones.
-    operation = sharing.operation or ("all_to_all" if rank.layer_by_layer else "")
-    if not operation or _alone(rank, ranks):
+    operation = sharing.operation or ("all_to_all" if owners.sharded else "")
+    if not operation or ranks == 1:
         return
-    ways = 2 if sharing.dealt and rank.layer_by_layer else 1
+    ways = 2 if sharing.dealt and owners.sharded else 1
     for matrix, count in mine if operation == "all_to_all" else matrices:
         yield from ways * count * [Exchange(axis, operation, matrix.held * SENT)]
 
 
-def most(rank: Rank, matrices: Matrices, ranks: int) -> Matrices:
+def most(matrices: Matrices, owners: Owners, ranks: int) -> Matrices:
     """Return the matrices of the rank that has most to do where they are dealt to so many ranks."""
-    return max(deal(matrices, ranks), key=lambda share: flops(rank, share), default=())
+    return max(deal(matrices, ranks), key=lambda share: flops(share, owners), default=())
 
 
-def flops(rank: Rank, matrices: Matrices) -> Flops:
+def flops(matrices: Matrices, owners: Owners) -> Flops:
     """Return the FLOPs of one rank that orthogonalizes these matrices."""
-    works = _all(rank, matrices)
+    works = _all(matrices, owners)
     return sum(2.0 * work.m * work.n * work.k * work.kernels for work in works if isinstance(work, Gemm))
 
 
-def _all(rank: Rank, matrices: Matrices) -> Iterator[Work]:
+def _all(matrices: Matrices, owners: Owners) -> Iterator[Work]:
     for matrix, count in matrices:
-        yield from _orthogonalized(rank, matrix, count)
+        yield from _orthogonalized(matrix, count, owners)
 
 
-def _orthogonalized(rank: Rank, matrix: Matrix, count: int) -> Iterator[Work]:
+def _orthogonalized(matrix: Matrix, count: int, owners: Owners) -> Iterator[Work]:
     """Yield what one tensor rank does to orthogonalize so many matrices, one after the other."""
-    mode = rank.stack.muon_tensor if matrix.ways > 1 else "blocks"
+    mode = owners.tensor if matrix.ways > 1 else "blocks"
     axis = "expert_tensor" if matrix.experts else "tensor"
     columns = matrix.split if mode == "repeated" else max(1, matrix.split // matrix.ways)
     if mode == "repeated":
-        yield from count * [Exchange(axis, "all_gather", matrix.whole * matrix.split * WIDTH[rank.states.moments])]
+        yield from count * [Exchange(axis, "all_gather", matrix.whole * matrix.split * owners.momentum)]
     if mode == "reduced":
         yield from STEPS * count * [Exchange(axis, "all_reduce", matrix.whole**2 * SENT)]
     # The sum over tensor ranks is of the products over the side that they split.
     short, long = (matrix.whole, columns) if mode == "reduced" else sorted((matrix.whole, columns))
-    dtype = "fp16" if rank.precision.kind == "fp16" else "bf16"
     yield Traffic(count * PASSES * matrix.whole * columns, count * PASS_KERNELS)
-    yield Gemm(short, short, long, dtype=dtype, kernels=STEPS * count)
-    yield Gemm(short, short, short, dtype=dtype, kernels=STEPS * count)
-    yield Gemm(short, long, short, dtype=dtype, kernels=STEPS * count)
+    yield Gemm(short, short, long, dtype=owners.dtype, kernels=STEPS * count)
+    yield Gemm(short, short, short, dtype=owners.dtype, kernels=STEPS * count)
+    yield Gemm(short, long, short, dtype=owners.dtype, kernels=STEPS * count)
