@@ -40,11 +40,12 @@ def run(model: str, layout: dict[str, Any], optimizer: str = "muon", batch: int 
 
 @pytest.mark.parametrize("model, layout", LAYOUTS)
 @pytest.mark.parametrize("way", [("owned", "blocks"), ("exchanged", "reduced"), ("gathered", "repeated")])
-def test_a_step_is_never_shorter_than_with_sgd_in_the_same_layout(model, layout, way):
+def test_a_step_is_never_shorter_than_with_sgd_or_adamw_in_the_same_layout(model, layout, way):
     ways = dict(zip(("muon_data", "muon_tensor"), way, strict=True))
-    muon, sgd = (predict(run(model, layout, optimizer, **ways)) for optimizer in ("muon", "sgd"))
-    assert muon.step_time_s > sgd.step_time_s
-    assert muon.parts_s["optimizer"] > sgd.parts_s["optimizer"]
+    muon, *others = (predict(run(model, layout, optimizer, **ways)) for optimizer in ("muon", "sgd", "adamw"))
+    for other in others:
+        assert muon.step_time_s > other.step_time_s
+        assert muon.parts_s["optimizer"] > other.parts_s["optimizer"]
 
 
 @pytest.mark.parametrize("model, layout", LAYOUTS[1:4])
@@ -118,3 +119,29 @@ def test_8b_on_8_gpus_is_slower_by_what_public_reports_say():
         }  # fmt: skip
         found[optimizer] = predict(scenario.from_dict(read)).step_time_s
     assert 1.2 < found["muon"] / found["adamw"] < 2.7
+
+
+def test_small_matrices_wait_for_the_host_as_on_eight_gpus_of_modded_nanogpt():
+    """GPT-2 124M, October 2024: dealing the matrices to the GPUs made the step 25 ms shorter (178.9 to 153.8); dealt,
+    Muon took 3.4 ms longer than Adam (142.0 and 138.6). The products alone are half of that."""
+    shape = {
+        "layers": 12, "hidden": 768, "heads": 6, "head_size": 128, "ffn": 3072, "gated": False,
+        "activation": "squared-relu", "vocabulary": 50304, "tied": True,
+    }  # fmt: skip
+    found = {}
+    for optimizer, shard in (("muon", "none"), ("muon", "optimizer"), ("sgd", "optimizer")):
+        read = {
+            "version": 1,
+            "model": shape,
+            "cluster": {"host": "hgx-h100", "hosts": 1},
+            "stack": "torchtitan-2024",
+            "parallelism": {"shard": shard},
+            "training": {
+                "steps": 1, "sequence_length": 1024, "global_batch": 512, "microbatch": 64, "recompute": "none",
+                "optimizer": optimizer,
+            },
+        }  # fmt: skip
+        found[optimizer, shard] = predict(scenario.from_dict(read)).parts_s["optimizer"]
+    dealt = found["muon", "optimizer"]
+    assert found["muon", "none"] - dealt == pytest.approx(25e-3, rel=0.3)
+    assert dealt - found["sgd", "optimizer"] == pytest.approx(3.4e-3, rel=0.3)
