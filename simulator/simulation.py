@@ -65,7 +65,7 @@ def predict(scenario: Scenario, *, learned: Shared | None = None, without: Colle
         idle = timing.parts.pop("bubble", 0.0)
         timing = timing._replace(seconds=timing.seconds - idle)
     seconds, parts = spread_out(scenario, timing)
-    band = interval(scenario)
+    band = interval(scenario, parts)
     return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))
 
 
@@ -92,7 +92,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
 
     held = fits(scenario) if scenario.model and scenario.parallelism else None
 
-    told = step_result(scenario, seconds, parts, interval(scenario), built, played)
+    told = step_result(scenario, seconds, parts, interval(scenario, parts), built, played)
 
     whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
     outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
@@ -124,7 +124,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         targets=missed(
             scenario.targets,
             stretches(whole, outcomes),
-            step_error(scenario) if scenario.training.duration is None else SURE,
+            step_error(scenario, parts) if scenario.training.duration is None else SURE,
             bill.dollars.mean / happened.wall_clock_s.mean,
         ),
         not_modelled=NOT_MODELLED,

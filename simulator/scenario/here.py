@@ -95,6 +95,11 @@ class Here:
         offload = self.training.offload
         return offload is not None and offload.optimizer > 0 and self.step
 
+    @property
+    def of_matrices(self) -> bool:
+        """Whether the optimizer works on whole matrices."""
+        return self.training.optimizer.of_matrices and self.model is not None and self.step
+
     @cached_property
     def interrupted(self) -> bool:
         return self.failures.scale > 0 and (

@@ -136,7 +136,7 @@ def _quick(scenario: Scenario) -> Row:
     else:
         (seconds, parts), held = spread_out(scenario, measured(scenario)), None
     row: Row = {"gpus": scenario.gpus, "ideal_s": useful_work(scenario, seconds)}
-    row |= columns.of_step(step_result(scenario, seconds, parts, interval(scenario), None, None))
+    row |= columns.of_step(step_result(scenario, seconds, parts, interval(scenario, parts), None, None))
     if held is not None:
         row |= columns.of_memory(held.peak_bytes, held.usable_bytes, held.p_fits) | {"verdict": held.verdict}
         if held.verdict == "oom":

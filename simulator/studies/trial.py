@@ -119,7 +119,7 @@ def work(scenario: Scenario) -> Work:
     built = assembly(scenario) if scenario.training.step_time is None else None
     played = simulated.simulate(built.step()) if built else None
     seconds, parts = spread_out(scenario, played.timing if played else measured(scenario))
-    told = step_result(scenario, seconds, parts, interval(scenario), built, played)
+    told = step_result(scenario, seconds, parts, interval(scenario, parts), built, played)
     return Work(told, useful_work(scenario, seconds))
 
 

@@ -95,7 +95,7 @@ def mtp_parts(model: Model) -> tuple[Part, ...]:
     next token's embedding to the hidden state, and a final norm (arXiv 2412.19437, equations 21-23).
     """
     joining = (
-        Part("mtp_projection", 2 * model.hidden * model.hidden, "tensor"),
+        Part("mtp_projection", 2 * model.hidden * model.hidden, "tensor", matrix=(2 * model.hidden, model.hidden)),
         Part("mtp_norms", 3 * norm_size(model), "replicated"),
     )
     return joining + layer_parts(model, blocks_of(model, model.layers))

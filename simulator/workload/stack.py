@@ -98,9 +98,15 @@ class Stack:
     cuda_graphs: bool = False
     """Layers are launched as CUDA graphs, which takes the host no time."""
 
-    host_optimizer: Share = 0.43
-    """Share of the host's memory bandwidth that an optimizer on the host reaches: 10^9 parameters in 0.26 s on 256 GB/s
-    (ZeRO-Offload's CPU Adam, arXiv 2101.06840, table 4; 28 bytes a parameter)."""
+    host_optimizer: Share = 0.2
+    """Share of the host's memory bandwidth that an optimizer on the host reaches where cores are bound, in whole steps:
+    the offloaded part of Falcon-7B (DeepSpeed #3901), Qwen2.5-3B (#7474) and Qwen-72B (#6834) comes out right in the
+    geometric mean. CPU Adam alone reaches 43% (ZeRO-Offload, arXiv 2101.06840, table 4)."""
+    bound_cores: bool = True
+    """Threads of a rank stay on cores beside the memory that they use; otherwise they run on any core of the host."""
+    pinned_copies: bool = True
+    """Copies to and from the host are of page-locked memory; otherwise the driver copies each piece by way of its own
+    buffer, while the host waits for it."""
     overlap_offload: bool = False
     """Gradients go to an optimizer on the host beside the backward, and weights come back while it works."""
 
@@ -118,6 +124,14 @@ class Stack:
     shard_unit: Literal["slice", "tensor"] = "slice"
     """What a rank of a sharded optimizer updates: an equal slice of all weights, gathered by all at once, or whole
     tensors, which their owners broadcast one after the other."""
+    muon_data: Literal["owned", "exchanged", "gathered", "repeated"] = "owned"
+    """How ranks that share out Muon's state come to whole matrices: each belongs to one of them, as in Megatron-Core's
+    `LayerWiseDistributedOptimizer` (or is exchanged, where weights are sharded too); each is brought to one of them by
+    all-to-all and its update back; all gather all of them, do a share and gather that; or all gather and do all."""
+    muon_tensor: Literal["blocks", "reduced", "repeated"] = "blocks"
+    """How tensor ranks orthogonalize the matrices that they split: each its own piece, as if it were a matrix
+    (`blockwise`, the default of Megatron-Core's `muon_tp_mode`), together with one all-reduce an iteration
+    (`distributed`), or each the whole gathered matrix (`duplicated`)."""
     overlap_pipeline: bool = False
     """Pipeline sends run beside compute; otherwise a stage waits for its own send."""
     gather: Dtype | None = None

@@ -67,6 +67,6 @@ def test_the_file_keeps_them():
 def test_runs_are_alike_by_gpu_sharding_and_on_newer_ones_by_whose_software_it_is(
     host: str, stack: str, kind: str
 ) -> None:
-    found = interval(from_dict(TINY | {"stack": stack, "cluster": {"host": host, "hosts": 1}}))
+    found = interval(from_dict(TINY | {"stack": stack, "cluster": {"host": host, "hosts": 1}}), {})
     assert found.kind == kind
     assert found.low < 1 < found.high

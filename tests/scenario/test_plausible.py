@@ -33,7 +33,7 @@ from simulator.scenario import from_dict
         ("cluster.host.power=700W", "700W is the whole host's, less than its 8 GPUs of 700W need"),
         ("prices.gpu_hour=$20", "$20.00 is for one GPU; if it is a host's, write $2.50"),
         ("training.global_batch=4Mi", "if tokens were meant write 512"),
-        ("training.optimizer=muon", "Newton-Schulz iteration are not modelled"),
+        ("training.optimizer=muon", "no measured step with muon"),
         ("training.tokens=1k", "1,000 are less than one step of 524,288"),
         ("failures=[{kind: exponential, unit: gpu, mtbf: 1h}]", "mtbf is the mean of one gpu, and there are 32"),
         ("failures=[{kind: weibull, unit: job, mtbf: 10h}]", "a Weibull on the job"),

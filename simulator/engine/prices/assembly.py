@@ -29,6 +29,7 @@ from simulator.workload.layout import Chunk as Part
 from simulator.workload.layout import axes
 from simulator.workload.operations import Exchange
 from simulator.workload.parameters import Parameters, table_on_rank, weight_tensors
+from simulator.workload.rank_matrices import matrices_on_rank
 from simulator.workload.replica import Content, Replica, content, parameters_on_rank
 from simulator.workload.stack import WIDTH
 
@@ -137,8 +138,9 @@ class Assembly:
             backward[part.stage] += alone(self.chunk(part).phases["B"]).seconds
         if "optimizer" in self.durations.without:
             return ((),) * len(backward)
-        ranks = zip(self.parameters, backward, strict=True)
-        return tuple(self.copies.optimizer(held, seconds) for held, seconds in ranks)
+        matrices = (matrices_on_rank(self.rank.inside, held) for held in self.replica.stages)
+        ranks = zip(self.parameters, matrices, backward, strict=True)
+        return tuple(self.copies.optimizer(held, shapes, seconds) for held, shapes, seconds in ranks)
 
     @cached_property
     def parameters(self) -> list[Parameters]:

@@ -59,9 +59,10 @@ def hiding(assembly: Assembly) -> tuple[Hiding, ...]:
     small = 2 * step.microbatches * len(step.chunks) <= LARGEST
     found = []
     for part, axes in AXES.items():
-        those = {axis: sent[axis] for axis in axes if axis in sent}
+        names = [name for axis in axes for name in (axis, f"{axis} exchange") if name in sent]
+        those = {name: sent[name] for name in names}
         if those:
-            found.append(_hiding(part, those, _needed(assembly, those) if small else None))
+            found.append(_hiding(part, those, _needed(assembly, set(axes)) if small else None))
     return tuple(found)
 
 

@@ -11,15 +11,21 @@ longer of its compute and its copies; what is longer is `offload`. An optimizer 
 and writes its state at its share of the host's memory bandwidth, and sends the weights up. ZeRO-Offload (Ren et al.
 2021, arXiv 2101.06840) sends gradients beside the backward and weights while it works (`overlap_offload`), others one
 after the other.
+
+How fast that is depends on what users rarely write down: whether ranks are bound to cores, and whether copies are of
+page-locked memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from simulator.engine.prices.durations import Durations
+from simulator.engine.prices.stage_units import LAYER_CALLS
 from simulator.engine.step.commands import Compute
 from simulator.engine.step.local_clock import alone
+from simulator.engine.step.pieces import COMPUTE, Item, Piece
 from simulator.engine.step.transfers import Transfer
 from simulator.engine.step.work import Unit
 from simulator.machine.kernels import optimizer
@@ -27,10 +33,21 @@ from simulator.sums import added
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share
 from simulator.workload import layer, states
 from simulator.workload.blocks.base import Blocks
+from simulator.workload.matrices import Matrices
 from simulator.workload.operations import Exchange
+from simulator.workload.optimizers.base import Products
 from simulator.workload.parameters import Parameters
+from simulator.workload.rank_matrices import owners
 from simulator.workload.replica import Replica
 from simulator.workload.training import Offload
+
+UNBOUND: Share = 0.75
+"""Rate of an optimizer whose threads run on any core over that of one bound to cores. Its pages lie where they were
+first written, so that ranks use the memory of one to all sockets: three quarters of two in the mean. Binding alone took
+a step of Qwen2.5-3B from 3.08 to 2.38 s (DeepSpeed #7474), 0.76 of what is not the GPU's."""
+PAGEABLE: Share = 1 / 4.5
+"""Rate of copies of pageable memory over that of page-locked memory, with eight GPUs copying at once (page-locking made
+them 4 to 5 times as fast, 6 times on one GPU: DeepSpeed #5301)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,8 @@ class HostCopies:
 
     def seconds(self, down: Bytes, up: Bytes) -> Seconds:
         """Return how long copies take that run at the same time on all GPUs of a host."""
-        return max(max(down, up) / self.host.link, (down + up) / self.host.memory)
+        link = self.host.link * (1.0 if self.rank.stack.pinned_copies else PAGEABLE)
+        return max(max(down, up) / link, (down + up) / self.host.memory)
 
     def beside(self, unit: Unit, kept: Bytes = 0.0) -> Unit:
         """Return the unit with what its copies take longer than its compute; `kept` is what its backward needs."""
@@ -85,6 +103,8 @@ class HostCopies:
                 again = 0.0
         forward, backward = self.seconds(moved, weights), self.seconds(0.0, moved + again)
         times = {"F": forward, "B": backward, "I": backward}
+        if not self.rank.stack.pinned_copies:
+            return replace(unit, pieces={kind: (*_waiting(times, kind), *those) for kind, those in unit.pieces.items()})
         copies = {
             kind: Transfer("offload", times[kind[0]], loads=(("host link", 1.0),))
             for kind, pieces in unit.pieces.items()
@@ -100,19 +120,28 @@ class HostCopies:
         whole, short = layer.kept_bytes(rank, blocks), layer.kept_bytes(rank, blocks, self.replica.recompute)
         return recomputed * short + (1 - recomputed) * whole
 
-    def optimizer(self, held: Parameters, backward: Seconds) -> tuple[Compute, ...]:
-        """Return the optimizer step of a rank with these parameters, after a last backward of so many seconds."""
-        here = self._update(held) if self.offload.optimizer < 1 else Compute(0.0, "optimizer", "optimizer")
+    def optimizer(self, held: Parameters, matrices: Matrices, backward: Seconds) -> tuple[Compute, ...]:
+        """Return the optimizer step of a rank with these parameters, after a last backward of so many seconds.
+
+        Products of whole matrices are made on the GPU wherever the state is kept.
+        """
+        products = self.rank.optimizer.on_matrices(matrices, owners(self.rank))
+        here = self._here(held, products)
         if not self.priced:
             return (here,)
         return here, Compute(self._on_host(self._updated(held), backward), "offload", "optimizer on the host")
 
-    def _update(self, held: Parameters) -> Compute:
-        """Return what is done on the GPU of a rank with these parameters."""
-        durations, count = self.durations, (1 - self.offload.optimizer) * self._updated(held)
-        update = self.rank.optimizer.update(self.rank.model, count, self.width)
-        seconds = optimizer.time(durations.gpu, update.nbytes) + added(map(durations.seconds, update.work))
-        exchanges = (work for work in update.work if isinstance(work, Exchange))
+    def _here(self, held: Parameters, products: Products) -> Compute:
+        """Return what is done on the GPU of a rank with these parameters; products wait for the host to launch them."""
+        durations, work, seconds = self.durations, products.work, 0.0
+        launched = products.calls * self.rank.stack.cpu_layer / LAYER_CALLS if "host" not in durations.without else 0.0
+        if self.offload.optimizer < 1:
+            count = (1 - self.offload.optimizer) * self._updated(held)
+            update = self.rank.optimizer.update(self.rank.model, count, self.width)
+            work = *update.work, *products.work
+            seconds = optimizer.time(durations.gpu, update.nbytes) + added(map(durations.seconds, update.work))
+        seconds += max(added(map(durations.seconds, products.work)), launched)
+        exchanges = (one for one in work if isinstance(one, Exchange))
         payload = tuple(entry for exchange in exchanges for entry in durations.loads(exchange)[1])
         return Compute(seconds, "optimizer", "optimizer", payload=payload)
 
@@ -123,12 +152,21 @@ class HostCopies:
     def _on_host(self, count: float, backward: Seconds) -> Seconds:
         stack, width = self.rank.stack, self.width
         away, weights = self.offload.optimizer, self.offload.parameters
-        gradients = self.seconds(away * count * width.gradients, 0.0)
-        touched = away * count * (width.gradients + 2 * (width.optimizer - width.extra_state) + width.updated)
-        update = touched / (self.host.memory * stack.host_optimizer)
+        # A rank that keeps its share of the gradients alone adds each microbatch to it on the GPU, and sends it back.
+        earlier = self.replica.microbatches - 1 if self.rank.keeps_gradient_shard else 0
+        before, last = earlier * width.gradients, max(width.gradients, width.extra_state)
+        gradients = self.seconds(away * count * (before + last), away * count * before)
+        touched = away * count * (width.gradients + 2 * width.optimizer + width.updated)
+        update = touched / (self.host.memory * stack.host_optimizer * (1.0 if stack.bound_cores else UNBOUND))
         # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
         up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights
         copied = self.seconds(count * down, count * up)
-        if stack.overlap_offload:
-            return max(gradients - backward, 0.0) + max(update, copied)
+        if stack.overlap_offload and stack.pinned_copies:
+            return max(gradients - (1 + earlier) * backward, 0.0) + max(update, copied)
         return gradients + update + copied
+
+
+def _waiting(times: Mapping[str, Seconds], kind: str) -> tuple[Piece, ...]:
+    """Return the copies of pageable memory ahead of a unit: the host waits for each, and launches nothing meanwhile."""
+    seconds = times.get(kind, 0.0)
+    return (Piece((Item(COMPUTE, seconds, part="offload", name="copies"),)),) if seconds > 0 else ()

@@ -45,7 +45,7 @@ def show(base: Base, result: Result) -> None:
     if scenario.model is None or scenario.training.step_time is not None:
         st.caption("The step was measured; there is nothing to predict.")
         return
-    kind, band = comparable(scenario), interval(scenario)
+    kind, band = comparable(scenario), interval(scenario, result.step.parts_s)
     st.markdown(
         f"**Runs like this one:** {literal(WORDS.get(kind, kind))}. Eight in ten measured steps lie between "
         f"{band.low:.2f} and {band.high:.2f} times the predicted one."

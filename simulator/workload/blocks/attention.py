@@ -79,10 +79,10 @@ class Attention(Block, Mixer):
         hidden, queries, keys = model.hidden, model.heads * model.head_size, model.kv_heads * model.head_size
         biased, all_biased = model.bias != "none", model.bias == "all"
         return (
-            Part("query", hidden * queries, "tensor"),
-            Part("key", hidden * keys, "key_value"),
-            Part("value", hidden * keys, "key_value"),
-            Part("output", queries * hidden, "tensor"),
+            Part("query", hidden * queries, "tensor", matrix=(hidden, queries)),
+            Part("key", hidden * keys, "key_value", matrix=(hidden, keys)),
+            Part("value", hidden * keys, "key_value", matrix=(hidden, keys)),
+            Part("output", queries * hidden, "tensor", matrix=(hidden, queries)),
             Part("query_bias", biased * queries, "tensor"),
             Part("key_bias", biased * keys, "key_value"),
             Part("value_bias", biased * keys, "key_value"),
@@ -90,7 +90,7 @@ class Attention(Block, Mixer):
             Part("qk_norm", (model.qk_norm == "head") * 2 * norm_size(model, model.head_size), "replicated"),
             Part("query_norm", (model.qk_norm == "full") * norm_size(model, queries), "tensor"),
             Part("key_norm", (model.qk_norm == "full") * norm_size(model, keys), "key_value"),
-            Part("relative", (model.positions == "relative") * hidden * queries, "tensor"),
+            Part("relative", (model.positions == "relative") * hidden * queries, "tensor", matrix=(hidden, queries)),
             Part("sinks", model.sinks * model.heads, "tensor"),
         )
 

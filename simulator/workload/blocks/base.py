@@ -32,6 +32,9 @@ class Part(NamedTuple):
     division: Division
     idle: int = 0
     """Of them, those that a token does not use: experts it is not sent to."""
+    matrix: tuple[int, int] | None = None
+    """Shape of the matrices that the part is made of, all alike: the side that every rank has whole, and the side that
+    its division splits. None for vectors, and for tables that are looked up."""
 
 
 class Block(ABC):

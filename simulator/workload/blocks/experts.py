@@ -54,9 +54,11 @@ class ExpertMlp(Block):
     def parts(self, model: Model) -> tuple[Part, ...]:
         matrix, biased = model.hidden * self.experts.ffn, model.bias == "all"
         return (
-            Part("router", model.hidden * self.experts.count, "replicated"),
+            Part("router", model.hidden * self.experts.count, "replicated", matrix=(model.hidden, self.experts.count)),
             Part("router_bias", (biased or self.experts.router_bias) * self.experts.count, "replicated"),
-            self._of_each("experts", (2 + model.gated) * matrix, "expert"),
+            self._of_each("experts", (2 + model.gated) * matrix, "expert")._replace(
+                matrix=(model.hidden, self.experts.ffn)
+            ),
             self._of_each("expert_up_bias", biased * (1 + model.gated) * self.experts.ffn, "expert"),
             self._of_each("expert_down_bias", biased * model.hidden, "expert_replicated"),
             *(part for mlp in self._shared for part in mlp.parts(model)),

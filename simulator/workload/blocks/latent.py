@@ -57,15 +57,16 @@ class Latent(Attention):
 
     def parts(self, model: Model) -> tuple[Part, ...]:
         queries = model.heads * self.query_width(model)
-        keys_values = model.heads * (self.nope_size + self.value_size)
+        keys_values, values = model.heads * (self.nope_size + self.value_size), model.heads * self.value_size
+        hidden, latent, shared = model.hidden, self.q_rank or model.hidden, self.kv_rank + self.rope_size
         return (
-            Part("query_down", model.hidden * self.q_rank, "replicated"),
+            Part("query_down", hidden * self.q_rank, "replicated", matrix=(hidden, self.q_rank)),
             Part("query_latent_norm", self.q_rank and norm_size(model, self.q_rank), "replicated"),
-            Part("query_up", (self.q_rank or model.hidden) * queries, "tensor"),
-            Part("key_value_down", model.hidden * (self.kv_rank + self.rope_size), "replicated"),
+            Part("query_up", latent * queries, "tensor", matrix=(latent, queries)),
+            Part("key_value_down", hidden * shared, "replicated", matrix=(hidden, shared)),
             Part("key_value_latent_norm", norm_size(model, self.kv_rank), "replicated"),
-            Part("key_value_up", self.kv_rank * keys_values, "tensor"),
-            Part("output", model.heads * self.value_size * model.hidden, "tensor"),
+            Part("key_value_up", self.kv_rank * keys_values, "tensor", matrix=(self.kv_rank, keys_values)),
+            Part("output", values * hidden, "tensor", matrix=(hidden, values)),
         )
 
     def project(self, out: Writer) -> None:

@@ -32,10 +32,11 @@ class Mlp(Block):
 
     def parts(self, model: Model) -> tuple[Part, ...]:
         matrix, biased, prefix = model.hidden * self.ffn, model.bias == "all", self.prefix.replace(" ", "_")
+        shape = model.hidden, self.ffn
         return (
-            Part(f"{prefix}_up", matrix, "tensor"),
-            Part(f"{prefix}_gate", model.gated * matrix, "tensor"),
-            Part(f"{prefix}_down", matrix, "tensor"),
+            Part(f"{prefix}_up", matrix, "tensor", matrix=shape),
+            Part(f"{prefix}_gate", model.gated * matrix, "tensor", matrix=shape),
+            Part(f"{prefix}_down", matrix, "tensor", matrix=shape),
             Part(f"{prefix}_up_bias", biased * (1 + model.gated) * self.ffn, "tensor"),
             Part(f"{prefix}_down_bias", biased * model.hidden, "replicated"),
         )

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 from simulator.units import Bytes
+from simulator.workload.matrices import Matrices, Owners
 from simulator.workload.model import Model
 from simulator.workload.operations import Work
 
@@ -37,12 +38,23 @@ class Update(NamedTuple):
     """Products and exchanges beyond that, one after the other."""
 
 
+class Products(NamedTuple):
+    """What one rank does once a step because its weights are matrices."""
+
+    work: tuple[Work, ...] = ()
+    """Products and exchanges, one after the other."""
+    calls: int = 0
+    """PyTorch calls that launch them, which the host makes one by one."""
+
+
 class Optimizer(ABC):
     kind: ClassVar[str]
     bare: ClassVar[bool] = True
     """One without keys is written as its kind alone."""
     warning: ClassVar[str] = ""
     """What a step with it leaves out, if anything."""
+    of_matrices: ClassVar[bool] = False
+    """Whether it works on whole matrices, which ranks then share out whole."""
 
     @abstractmethod
     def moments(self, model: Model, width: Bytes, *, end: bool) -> Bytes:
@@ -58,3 +70,7 @@ class Optimizer(ABC):
         written and read.
         """
         return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated + 2 * width.copies))
+
+    def on_matrices(self, matrices: Matrices, owners: Owners) -> Products:
+        """Return what a rank does beyond its update because of the shapes of the weight matrices that it holds."""
+        return Products()

@@ -143,7 +143,8 @@ def test_evaluations_and_announced_stops_do_not_grow():
 
 def test_the_interval_of_a_step_is_cut_from_the_distribution_of_its_error():
     scenario = from_dict(RUN)
-    band, error = interval(scenario), step_error(scenario)
+    parts = simulate(scenario).step.parts_s
+    band, error = interval(scenario, parts), step_error(scenario, parts)
     assert error.beyond(band.low) == pytest.approx(0.9)
     assert error.beyond(band.high) == pytest.approx(0.1)
 
@@ -152,7 +153,7 @@ def test_a_result_without_failures_is_late_by_the_tail_of_its_step():
     ideal = simulate(from_dict(RUN)).run.wall_clock_s.mean
     scenario = from_dict(RUN | {"targets": {"deadline": f"{1.1 * ideal}s"}})
     found = simulate(scenario).targets
-    assert found["p_late"] == pytest.approx(step_error(scenario).beyond(1.1), rel=1e-6)
+    assert found["p_late"] == pytest.approx(step_error(scenario, {}).beyond(1.1), rel=1e-6)
     assert found["p_late_by_failures"] == 0.0
 
 
