@@ -85,11 +85,9 @@ def recomputed(rank: Rank, blocks: Blocks, recompute: Recompute) -> Program:
     elif recompute.kind == "selective":
         if not modules and rank.stack.selective == "operations":
             return _every_other(rank, blocks)
-        if not modules and rank.kernel in ("unfused", "eager", "sinks"):
-            modules = ("core_attention",)
         for block in blocks:
             for module in block.modules:
-                if module in modules:
+                if module in (modules or (("core_attention",) if block.unfused(rank) else ())):
                     block.recompute(out, module)
     return out.program()
 
