@@ -17,7 +17,7 @@ from simulator.convert.values import plain
 Section = dict[str, Any]
 
 SHARDS = {"no_shard": "none", "optim": "optimizer", "optim_grads": "gradients", "optim_grads_params": "parameters"}
-CONTEXTS = {"p2p": "ring", "all_gather": "all-gather", "a2a": "ulysses"}
+CONTEXTS = {"p2p": "ring", "all_gather": "all-gather", "a2a": "ulysses", "a2a+p2p": "ring"}
 RECIPES = {"delayed": "delayed", "tensorwise": "current", "blockwise": "block", "mxfp8": "mxfp8"}
 MODULES = {
     "core_attn": "core_attention",
@@ -66,6 +66,8 @@ def _given(value: Any) -> bool:
 
 
 def _quoted(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
     return f"'{value}'" if isinstance(value, str) and set(value) & set("()*[] ") else str(value)
 
 
@@ -86,8 +88,7 @@ def _parallelism(args: Arguments, layers: int | None) -> Section:
     pipeline = args.number("--pipeline-model-parallel-size") or 1
     section: Section = {"tensor": tensor, "pipeline": pipeline}
     context = args.number("--context-parallel-size") or 1
-    kind = args.choice(CONTEXTS, "--cp-comm-type", default="ring")
-    section["context"] = {"size": context, "kind": kind} if context > 1 else 1
+    section["context"] = _context(args, context) if context > 1 else 1
     expert, expert_tensor = args.number("--expert-model-parallel-size"), args.number("--expert-tensor-parallel-size")
     if args.text("--num-experts"):
         section |= {"expert": expert or 1, "expert_tensor": expert_tensor or tensor}
@@ -166,9 +167,35 @@ def _recompute(args: Arguments) -> Any:
     return {"kind": "selective", "modules": [MODULES[name] for name in modules.split() if name in MODULES]}
 
 
+def _context(args: Arguments, size: int) -> Section:
+    """Return the context axis; of its two levels, Megatron-LM names the ranks that exchange heads first."""
+    kind = args.choice(CONTEXTS, "--cp-comm-type", default="ring")
+    section: Section = {"size": size, "kind": kind}
+    if args.text("--cp-comm-type") != "a2a+p2p":
+        return section
+    levels = (args.text("--hierarchical-context-parallel-sizes") or "").split()
+    if len(levels) != 2 or not all(level.isdecimal() for level in levels):
+        raise ValueError("--hierarchical-context-parallel-sizes: a2a+p2p needs two numbers, found " + repr(levels[:3]))
+    return section | {"ulysses": int(levels[0])}
+
+
+def _context_flags(context: Any) -> dict[str, Any]:
+    if not isinstance(context, dict) or context.get("size", 1) == 1:
+        return {"--cp-comm-type": "p2p" if not isinstance(context, dict) and context > 1 else None}
+    size, ulysses = context["size"], context.get("ulysses", 1)
+    kind = context.get("kind", "ring") if ulysses < size else "ulysses"
+    if context.get("tokens", "zigzag") != "zigzag":
+        raise ValueError("parallelism.context.tokens: Megatron-LM gives a rank a chunk from each end of the sequence")
+    if 1 < ulysses < size:
+        if kind != "ring":
+            raise ValueError(f"parallelism.context: Megatron-LM exchanges heads inside a ring only, not inside {kind}")
+        return {"--cp-comm-type": "a2a+p2p", "--hierarchical-context-parallel-sizes": (ulysses, size // ulysses)}
+    return {"--cp-comm-type": {kind: name for name, kind in reversed(CONTEXTS.items())}[kind]}
+
+
 def _parallelism_flags(section: Section, layers: int | None, moe: bool) -> dict[str, Any]:
     context = section.get("context", 1)
-    size, kind = (context.get("size", 1), context.get("kind", "ring")) if isinstance(context, dict) else (context, None)
+    size = context.get("size", 1) if isinstance(context, dict) else context
     schedule = section.get("schedule", "1f1b")
     name = schedule.get("kind") if isinstance(schedule, dict) else schedule
     if name not in ("1f1b", "interleaved-1f1b"):
@@ -179,7 +206,7 @@ def _parallelism_flags(section: Section, layers: int | None, moe: bool) -> dict[
         "--pipeline-model-parallel-size": section.get("pipeline", 1),
         "--num-virtual-stages-per-pipeline-rank": chunks,
         "--context-parallel-size": size,
-        "--cp-comm-type": {theirs: name for name, theirs in CONTEXTS.items()}.get(kind or "ring") if size > 1 else None,
+        **_context_flags(context),
         "--expert-model-parallel-size": section.get("expert", 1) if moe else None,
         "--expert-tensor-parallel-size": section.get("expert_tensor", 1) if moe else None,
         "--sequence-parallel": section.get("sequence", False),

@@ -82,6 +82,12 @@ def check_model(model: Model, parallelism: Parallelism, training: Training, mist
         mistakes.add(place, why)
     if model.ffn % tensor:
         mistakes.add(at, f"the MLP's width, ffn {model.ffn}, is not divisible by tensor {tensor}")
+    if context.ulysses > 1 and context.kind == "ulysses":
+        why = "kind ulysses exchanges heads over all ranks; leave `ulysses` out, or choose kind ring or all-gather"
+        mistakes.add(("parallelism", "context"), why)
+    elif context.size % context.ulysses:
+        why = f"ulysses {context.ulysses} does not divide context {context.size}"
+        mistakes.add(("parallelism", "context"), why)
     parts = context.size * (tensor if parallelism.sequence else 1)
     if training.sequence_length % parts:
         mistakes.add(

@@ -60,6 +60,13 @@ class Here:
         return self.scenario.replica.microbatches if self.layout is not None and self.model is not None else 1
 
     @property
+    def keeps_scores(self) -> bool:
+        """Whether some layer has unfused attention."""
+        if self.model is None or self.layout is None:
+            return self.stack.attention_of(sinks=self.sinks) == "unfused"
+        return any(block.keeps_scores(self.scenario.rank) for layer in kinds_of(self.model) for block in layer)
+
+    @property
     def low_precision(self) -> bool:
         return self.training.precision.kind in LOW_PRECISION
 

@@ -95,6 +95,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "parallelism.*": RANKS,
     "parallelism.split.*": (0, 10_000),
     "parallelism.context.size": RANKS,
+    "parallelism.context.ulysses": RANKS,
     "parallelism.shard.replicas": RANKS,
     "parallelism.schedule.chunks": LAYERS,
     "parallelism.schedule.group": LAYERS,

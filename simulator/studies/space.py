@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import isqrt
+from math import gcd, isqrt
 from typing import Any
 
 from simulator.errors import ScenarioError
 from simulator.kinds import kinds
 from simulator.scenario import Scenario, consistency
 from simulator.scenario.mistakes import Mistakes
-from simulator.workload.layout import Context, Parallelism, Shard
+from simulator.workload.layout import Parallelism, Shard
 from simulator.workload.schedules import Schedule
 from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
 from simulator.workload.training import Recompute
@@ -78,7 +78,7 @@ class Space:
                 self.given,
                 tensor=tensor,
                 pipeline=pipeline,
-                context=Context(size=context, kind=self.given.context.kind),
+                context=replace(self.given.context, size=context, ulysses=gcd(self.given.context.ulysses, context)),
                 expert=expert,
                 expert_tensor=expert_tensor,
                 schedule=schedule,

@@ -48,6 +48,8 @@ def degrees(row: Row) -> Degrees:
 def parallelism(row: Row, size: Degrees, stack: Choice, gpus_per_host: int, microbatches: int) -> dict[str, Any]:
     """Return the parallelism section of the row."""
     section: dict[str, Any] = {"tensor": size.tensor, "pipeline": size.pipeline, "context": size.context}
+    if size.context > 1 and phrases.ULYSSES.search(row.text("notes")):
+        section["context"] = {"size": size.context, "kind": "ulysses"}
     if row.whole("experts"):
         ranks = size.tensor * size.context * size.data
         split = row.whole("expert_tensor") or rules.expert_tensor(size.tensor, size.expert, ranks)

@@ -67,6 +67,7 @@ KERNELS = (
 
 LATENT = re.compile(r"MLA q_lora/kv_lora/nope/rope/v\s*=\s*" + "/".join(5 * [r"([0-9]{1,9})"]))
 WINDOW = re.compile(r"(alternating )?sliding window ([0-9]{1,9})")
+ULYSSES = re.compile(r"\bUlysses\b", re.IGNORECASE)
 SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover ([0-9]{1,9}) GPUs")
 PIPELINE_MICROBATCHES = re.compile(r"\b([0-9]{1,9}) micro-?batches\b")
 OTHER_LAYERS = re.compile(r"every[- ]other[- ]layer")

@@ -87,12 +87,11 @@ def recomputed(rank: Rank, blocks: Blocks, recompute: Recompute) -> Program:
     elif recompute.kind == "selective":
         if not modules and rank.stack.selective == "operations":
             return _every_other(rank, blocks)
-        if not modules and rank.kernel in ("unfused", "eager", "sinks"):
-            modules = ("core_attention",)
         for place, block in enumerate(blocks):
             if "layernorm" in modules and place < norms(rank.model, blocks)[0]:
                 out.norm(f"{block.name} norm", rank.scattered * rank.model.hidden)
-            for module in block.recomputed(modules):
+            listed = modules or (("core_attention",) if block.unfused(rank) else ())
+            for module in block.recomputed(listed):
                 block.recompute(out, module)
     return out.program()
 

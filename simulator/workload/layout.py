@@ -25,6 +25,27 @@ class Context:
     """Ranks that share one sequence."""
     kind: Literal["ring", "all-gather", "ulysses"] = "ring"
     """How keys and values reach them: `ring` one after the other, `all-gather` all at once, `ulysses` by heads."""
+    ulysses: Count = 1
+    """Neighbouring ranks that exchange tokens for heads before a `ring` or `all-gather` over the others (USP, arXiv
+    2405.07719; ``a2a+p2p`` in Megatron-LM)."""
+
+    tokens: Literal["zigzag", "contiguous"] = "zigzag"
+    """Which tokens of a `ring` or `all-gather` a rank holds: a chunk from each end of the sequence, so that all see as
+    many keys (`zigzag`), or neighbouring ones, so that the last rank computes twice the mean and the others wait."""
+
+    @property
+    def over_heads(self) -> int:
+        """Ranks that deal the heads among them."""
+        return self.size if self.kind == "ulysses" else self.ulysses
+
+    @property
+    def over_tokens(self) -> int:
+        """Pieces of the sequence whose keys and values pass from rank to rank."""
+        return self.size // self.over_heads
+
+    def axis(self, part: Literal["heads", "tokens"]) -> str:
+        """Return the axis of the mesh over which one of the two exchanges runs."""
+        return f"context_{part}" if self.over_heads > 1 and self.over_tokens > 1 else "context"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +93,14 @@ class Axis(NamedTuple):
 def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
     """Return every axis of the mesh; `shard` and `replicate` make up context x data.
 
+    `context_heads` and `context_tokens` make up `context` where ranks exchange heads inside a ring.
+
     `expert_data` and `expert_replicate` are the same for ranks that hold the same experts: replicas of HSDP each share
     out their own copy of them. Where stages lie between context and data, the ranks of both together are counted as
     evenly spaced.
     """
     tensor, context, stages = parallelism.tensor, parallelism.context.size, parallelism.pipeline
+    heads = parallelism.context.over_heads
     expert, expert_tensor = parallelism.expert, parallelism.expert_tensor
     inner = stages if parallelism.order == "tp-cp-ep-pp-dp" and data > 1 else 1
     copies = parallelism.shard.replicas
@@ -87,6 +111,8 @@ def axes(parallelism: Parallelism, data: int) -> dict[str, Axis]:
     return {
         "tensor": Axis(tensor, 1),
         "context": Axis(context, tensor),
+        "context_heads": Axis(heads, tensor),
+        "context_tokens": Axis(context // heads, tensor * heads),
         "data": Axis(data, tensor * context * inner),
         "pipeline": Axis(stages, tensor * context * (1 if inner > 1 else data)),
         "expert_tensor": Axis(expert_tensor, 1),

@@ -41,6 +41,8 @@ class Core(NamedTuple):
     kernel: str
     dtype: str
     causal: bool = True
+    piece: bool = False
+    """A block beside the diagonal of a causal sequence: it has no mask, and is no faster than a masked kernel."""
     backward: bool = False
     dropout: bool = False
 

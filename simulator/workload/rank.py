@@ -17,6 +17,8 @@ from simulator.workload.optimizers.base import Optimizer
 from simulator.workload.stack import Stack, States
 from simulator.workload.training import Precision, Training
 
+UNFUSED = ("unfused", "eager", "sinks")
+"""Kernels of attention that write the scores of every query and key."""
 LOW_PRECISION = ("fp8", "mxfp8", "nvfp4")
 QUANTIZED = {"fp8": 1.0, "mxfp8": 1.0 + 1 / 32, "nvfp4": 0.5 + 1 / 16}
 """Bytes of a value with the scale of its block (OCP MX: 32 values a scale; NVFP4: 16)."""
@@ -229,6 +231,11 @@ class Rank:
         return self.stack.attention_of(sinks=self.model.sinks) == "unfused"
 
     @cached_property
+    def unfused_kernel(self) -> str:
+        """The kernel of attention that the software falls back to."""
+        return unfused_kernel(self.model, self.softmax)
+
+    @cached_property
     def softmax(self) -> str:
         """Softmax of unfused attention."""
         return self.stack.softmax_of(self.microbatch * self.model.heads / self.tensor)
@@ -257,14 +264,14 @@ def layer_by_layer(stack: Stack, shard: Shard) -> bool:
 
 
 def attention_kernel(model: Model, stack: Stack, squares: float) -> str:
-    """Return the attention kernel of the software over so many squares of scores on a rank (sequences x heads).
-
-    Unfused attention with sinks is plain PyTorch: no fused softmax takes their column.
-    """
+    """Return the attention kernel of the software over so many squares of scores on a rank (sequences x heads)."""
     kernel = stack.attention_of(sinks=model.sinks)
-    if kernel != "unfused":
-        return kernel
-    return "sinks" if model.sinks else "eager" if stack.softmax_of(squares) == "eager" else "unfused"
+    return kernel if kernel != "unfused" else unfused_kernel(model, stack.softmax_of(squares))
+
+
+def unfused_kernel(model: Model, softmax: str) -> str:
+    """Return the kernel of unfused attention; with sinks it is plain PyTorch, because no fused softmax takes them."""
+    return "sinks" if model.sinks else "eager" if softmax == "eager" else "unfused"
 
 
 def padded_vocabulary(vocabulary: int, tensor: int = 1, multiple: int = VOCABULARY_MULTIPLE) -> int:

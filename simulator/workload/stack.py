@@ -79,8 +79,8 @@ class Stack:
     """The weight-gradient GEMM adds into the main gradient itself; otherwise a separate pass adds it."""
 
     context_merge: Literal["fused", "eager"] = "fused"
-    """What a rank of a ring finds with a piece of the keys joins what it found before in one kernel, or kernel by
-    kernel in fp32."""
+    """How a partial result of split attention is merged into the running output: in one kernel, or kernel by kernel in
+    fp32. ``eager`` is PyTorch's context parallelism, which also goes piece by piece after an all-gather."""
 
     # The host processor.
     cpu_layer: Seconds = 0.3e-3

@@ -86,6 +86,25 @@ def test_a_command_line_gives_model_parallelism_and_training():
     }
 
 
+@pytest.mark.parametrize(
+    ("context", "flags"),
+    [
+        ({"size": 8, "kind": "ring"}, "--cp-comm-type p2p"),
+        (
+            {"size": 8, "kind": "ring", "ulysses": 4},
+            "--cp-comm-type a2a+p2p\n--hierarchical-context-parallel-sizes 4 2",
+        ),
+        ({"size": 8, "kind": "ulysses"}, "--cp-comm-type a2a"),
+        ({"size": 8, "kind": "all-gather"}, "--cp-comm-type all_gather"),
+    ],
+)
+def test_every_exchange_of_the_context_axis_is_the_same_after_a_round_trip(context, flags):
+    written = megatron.write({"parallelism": {"context": context}})
+    assert f"--context-parallel-size 8\n{flags}\n" in written
+    assert megatron.read(written)["parallelism"]["context"] == context
+    assert megatron.ignored(written) == []
+
+
 def test_what_is_not_used_is_reported():
     assert megatron.ignored(LLAMA) == ["--attention-dropout", "--nproc_per_node", "--overlap-grad-reduce"]
     assert megatron.ignored(TEST_FILE) == ["--log-interval"]
@@ -199,6 +218,7 @@ def test_modules_without_meaning_here_are_reported():
         ("MODEL_ARGS: [1, 2]", "expected flags and their values"),
         ("MODEL_ARGS: {", "not YAML"),
         ("--num-layers 2 " * 100_000, "larger than"),
+        ("--context-parallel-size 8 --cp-comm-type a2a+p2p", "needs two numbers"),
     ],
 )
 def test_wrong_arguments_say_what_is_wrong(arguments, message):
@@ -211,6 +231,8 @@ def test_wrong_arguments_say_what_is_wrong(arguments, message):
     [
         ({"model": "gpt-3-175b"}, "its shape is needed"),
         ({"parallelism": {"schedule": {"kind": "zb-v"}}}, "Megatron-LM has no zb-v"),
+        ({"parallelism": {"context": {"size": 8, "kind": "all-gather", "ulysses": 2}}}, "heads inside a ring only"),
+        ({"parallelism": {"context": {"size": 8, "tokens": "contiguous"}}}, "a chunk from each end"),
     ],
 )
 def test_what_megatron_cannot_say_is_refused(scenario, message):

@@ -93,6 +93,14 @@ def test_a_window_of_every_other_layer_is_read_from_the_note() -> None:
     assert published("mb-098")["model"]["attention"] == {"window": 128, "full_every": 2}
 
 
+@pytest.mark.parametrize(
+    ("notes", "context"),
+    [("sequence parallel = Ulysses all-to-all", {"size": 2, "kind": "ulysses"}), ("zigzag ring attention", 2)],
+)
+def test_an_exchange_of_heads_is_read_from_the_note(notes: str, context: object) -> None:
+    assert scenario(cp="2", dp="2", notes=notes)["parallelism"]["context"] == context
+
+
 def test_experts_that_alternate_with_dense_layers() -> None:
     experts = published("dgxc-040")["model"]["experts"]
     assert (experts["every"], "dense_layers" in experts) == (2, False)

@@ -215,4 +215,5 @@ def host_side(scenario: Scenario) -> HostSide:
 def _axes(terms: Collection[str]) -> set[str]:
     """Return the terms, with every axis that the data term stands for."""
     more = {"shard", "replicate", "expert_data", "expert_replicate"} if "data" in terms else set()
+    more |= {"context_heads", "context_tokens"} if "context" in terms else set()
     return {*terms, *more, *({"expert_tensor"} if "expert" in terms else ())}

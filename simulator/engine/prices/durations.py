@@ -21,8 +21,10 @@ from simulator.workload.stack import Stack
 
 KINDS = {Gemm: "products", Core: "attention", Traffic: "elementwise"}
 """Terms of the physics that can be switched off, beside the axes of the mesh."""
-IN_LAYERS = ("tensor", "context", "expert", "expert_tensor")
+IN_LAYERS = ("tensor", "context", "context_heads", "context_tokens", "expert", "expert_tensor")
 """Axes over which layers, embedding and head exchange."""
+STREAMS = {"context_heads": "context", "context_tokens": "context"}
+"""The stream and the account of axes that are parts of another."""
 
 
 class Durations:
@@ -91,6 +93,7 @@ class Durations:
             head_size=work.head_size,
             value_size=work.value_size,
             causal=work.causal,
+            piece=work.piece,
             window=work.window,
             backward=work.backward,
             kernel=work.kernel,
@@ -110,7 +113,7 @@ class Durations:
             alone = all_to_all.plan(channel, dispatch.forwarded(work.routing, channel)).time(work.nbytes)
         up, out = self._sent(work, channel)
         line = max(up / channel.scale_up_bandwidth, out / _width(work, channel))
-        return max(alone / self.shared.rate("exchange", work.axis), line)
+        return max(alone / self.shared.rate("exchange", STREAMS.get(work.axis, work.axis)), line)
 
     def loads(self, work: Exchange) -> tuple[Loads, Payload]:
         """Return the share of each link that an exchange fills while it runs alone, and what a GPU sends."""
@@ -156,7 +159,8 @@ class Durations:
         taken = self.stack.communication_sms if seconds else 0.0
         loads, payload = self.loads(work)
         payload = payload if share == 1 else scaled(payload, share)
-        return Item(work.axis, seconds, operation.waits, work.axis, taken, loads, payload, operation.name)
+        stream = STREAMS.get(work.axis, work.axis)
+        return Item(stream, seconds, operation.waits, stream, taken, loads, payload, operation.name)
 
 
 def _exchanges(work: Exchange) -> bool:

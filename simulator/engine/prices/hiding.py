@@ -20,7 +20,7 @@ from simulator.units import Bytes, BytesPerSecond, Count, Number, Seconds, Share
 
 AXES = {
     "tensor": ("tensor",),
-    "context": ("context",),
+    "context": ("context", "context_heads", "context_tokens"),
     "expert": ("expert", "expert_tensor"),
     "pipeline": ("pipeline",),
     "data": ("shard", "replicate", "expert_data", "expert_replicate"),

@@ -18,9 +18,13 @@ from simulator.workload.blocks.mixer import Mixer
 from simulator.workload.layout import Parallelism
 from simulator.workload.model import Model
 from simulator.workload.operations import Core, Traffic
-from simulator.workload.rank import Rank
+from simulator.workload.rank import UNFUSED, Rank
 from simulator.workload.writer import Writer
 
+WIDEST_HEAD = 256
+"""Widest head of a fused kernel: FlashAttention 2 and 3 end there ("all head dimensions up to 256", README of
+Dao-AILab/flash-attention), and so does cuDNN (`get_attention_backend` of Transformer Engine, which then takes
+`UnfusedDotProductAttention`, and none under context parallelism)."""
 SCORES = ("attention scores", "attention mask", "attention dropout", "attention statistics")
 
 
@@ -61,16 +65,23 @@ class Attention(Block, Mixer):
         if model.heads % groups:
             why = f"{model.heads} attention heads cannot share {groups} key and value heads evenly"
             return ("model", "kv_heads"), why
-        if context.kind == "ulysses" and heads % context.size:
+        ranks = context.over_heads
+        if heads % ranks:
             why = (
-                f"ulysses deals {model.heads} heads / tensor {tensor} = {heads} to context {context.size}, which does "
+                f"ulysses deals {model.heads} heads / tensor {tensor} = {heads} to context {ranks}, which does "
                 "not divide them"
             )
             return ("parallelism", "context"), why
-        if context.kind == "ulysses" and keys % context.size and context.size % keys:
+        if keys % ranks and ranks % keys:
             why = (
-                f"ulysses deals {keys} key and value heads to context {context.size}, which can neither divide them "
+                f"ulysses deals {keys} key and value heads to context {ranks}, which can neither divide them "
                 "nor copy them evenly"
+            )
+            return ("parallelism", "context"), why
+        if context.size > 1 and self.too_wide(model):
+            why = (
+                f"heads of {self.widest(model)} need unfused attention, because fused kernels end at {WIDEST_HEAD}, "
+                "and unfused attention does not take a sequence that is split; use context 1"
             )
             return ("parallelism", "context"), why
         return None
@@ -117,7 +128,7 @@ class Attention(Block, Mixer):
 
     def recompute(self, out: Writer, module: str) -> None:
         if module == "core_attention":
-            out.compute("attention", self.core(out.rank))
+            context.attend(out, self.core(out.rank))
 
     def project(self, out: Writer) -> None:
         """Write queries, keys and values of the residual stream."""
@@ -128,28 +139,40 @@ class Attention(Block, Mixer):
 
     def core(self, rank: Rank, *, backward: bool = False) -> Core:
         """Return the attention proper on this rank."""
-        model, axis = rank.model, rank.context
-        heads, kv_heads, queries = rank.heads, rank.kv_heads, rank.queries
-        if axis.kind == "ulysses" and axis.size > 1:
-            heads, kv_heads = max(1, heads // axis.size), max(1, kv_heads // axis.size)
-            queries = rank.sequence_length
-        whole = queries == rank.sequence_length
+        model, over_heads = rank.model, rank.context.over_heads
+        kernel = self.kernel(rank)
         return Core(
             batch=rank.microbatch,
-            heads=heads,
-            kv_heads=kv_heads,
-            queries=queries,
-            # Context ranks take a piece from each end of the sequence, so that each sees half of the keys in the mean.
-            keys=rank.sequence_length if whole else rank.sequence_length // 2,
+            heads=max(1, rank.heads // over_heads),
+            kv_heads=max(1, rank.kv_heads // over_heads),
+            queries=rank.sequence_length // rank.context.over_tokens,
+            keys=context.keys(rank, kernel),
             head_size=self.query_width(model),
             value_size=self.value_width(model),
             window=self.reach,
-            kernel=rank.kernel,
+            kernel=kernel,
             dtype=rank.wide,
-            causal=whole,
             backward=backward,
             dropout=model.dropout > 0,
         )
+
+    def widest(self, model: Model) -> int:
+        """Return the width of the widest vector of a head: query, key or value."""
+        return max(self.query_width(model), self.value_width(model))
+
+    def too_wide(self, model: Model) -> bool:
+        """Return whether no fused kernel takes the heads."""
+        return self.widest(model) > WIDEST_HEAD
+
+    def kernel(self, rank: Rank) -> str:
+        """Return the kernel that runs: the software's, or unfused attention where its kernels do not take the heads."""
+        return rank.unfused_kernel if self.too_wide(rank.model) and rank.kernel not in UNFUSED else rank.kernel
+
+    def unfused(self, rank: Rank) -> bool:
+        return self.kernel(rank) in UNFUSED
+
+    def keeps_scores(self, rank: Rank) -> bool:
+        return rank.keeps_scores or self.too_wide(rank.model)
 
     def _projected(self, rank: Rank) -> float:
         return (rank.heads + 2 * rank.kv_heads) * rank.model.head_size
@@ -179,7 +202,7 @@ class Attention(Block, Mixer):
         """Return what is kept on the way to queries, keys and values."""
         model, stack = rank.model, rank.stack
         queries, keys = rank.heads * model.head_size, rank.kv_heads * model.head_size
-        kept_keys = queries if stack.repeats_keys else keys
+        kept_keys = queries if stack.repeats_keys else context.dealt_keys(rank) * model.head_size
         terms = {
             "queries": rank.value * queries * rank.tokens,
             "keys and values": 2 * rank.value * kept_keys * rank.tokens,
@@ -195,7 +218,7 @@ class Attention(Block, Mixer):
         """Scores are heads x queries x keys, every query with all keys of its sequence, whatever the mask hides."""
         model = rank.model
         output = rank.heads * self.value_width(model) * rank.tokens
-        if not rank.keeps_scores:
+        if not self.keeps_scores(rank):
             second = rank.operand if rank.operand != rank.value else 0.0
             return {
                 "attention statistics": 4 * rank.heads * rank.tokens,
@@ -219,11 +242,11 @@ class Attention(Block, Mixer):
 
     def gradients(self, rank: Rank) -> Bytes:
         """Behind unfused attention, the gradient of the scores, which the softmax turns in place."""
-        return self._scores(rank) if rank.keeps_scores else 0.0
+        return self._scores(rank) if self.keeps_scores(rank) else 0.0
 
     def buffers(self, rank: Rank) -> Bytes:
         """Megatron hands the product of queries and keys a buffer that it keeps; context ranks have others' keys."""
-        scores = self._scores(rank) if rank.keeps_scores and rank.stack.keeps_scores_buffer else 0.0
+        scores = self._scores(rank) if self.keeps_scores(rank) and rank.stack.keeps_scores_buffer else 0.0
         return scores + context.buffer(rank, self.core(rank))
 
     def _scores(self, rank: Rank) -> Bytes:

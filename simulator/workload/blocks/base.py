@@ -86,6 +86,14 @@ class Block(ABC):
         """Return the FLOPs a token, forward and backward, that do not follow from the count of parameters."""
         return 0.0
 
+    def keeps_scores(self, rank: Rank) -> bool:
+        """Return whether it keeps the scores of every query and key."""
+        return False
+
+    def unfused(self, rank: Rank) -> bool:
+        """Return whether it writes the scores of every query and key, so that selective recompute pays."""
+        return False
+
     def buffers(self, rank: Rank) -> Bytes:
         """Return buffers that stay allocated beside everything else, for one layer at a time."""
         return 0.0
