@@ -53,7 +53,7 @@ def command(
                 name if name == "-" else shipped.find(name), overrides=overrides or (), catalogs=catalogs or ()
             )
             held = _memory(scenario)
-            text = "\n  ".join(_lines(name, scenario, held, always=advice))
+            text = "\n  ".join((*_lines(name, scenario, held, always=advice), *_optimism(scenario)))
         except ForetrainError as error:
             wrong += 1
             say(str(error))
@@ -91,6 +91,15 @@ def _lines(name: str, scenario: Scenario, held: MemoryEstimate | None, *, always
     saves = "to save memory" if held.verdict == "fits" else "to make it fit"
     yield f"{saves}, cheapest first:" if found else f"no change that this program knows is enough {saves}"
     yield from (f"  {line}" for line in fit.lines(found[:MOST]))
+
+
+def _optimism(scenario: Scenario) -> Iterator[str]:
+    """Yield the line on optimistic defaults of a run that failures can stop."""
+    from simulator.report import optimism
+
+    stopped = any(cause.interrupts for cause in scenario.failures.causes)
+    if stopped and (said := optimism.line(scenario.assumptions, scenario.gpus)):
+        yield said
 
 
 def summary(scenario: Scenario) -> str:

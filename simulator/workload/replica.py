@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from simulator.units import Bytes
 from simulator.workload import states
 from simulator.workload.blocks.base import Blocks
 from simulator.workload.layers import layers_of
@@ -94,3 +95,9 @@ def state(rank: Rank, held: tuple[Content, ...]) -> states.Held:
     dense = states.held(count.dense, rank.sharers, rank)
     experts = states.held(count.experts, rank.expert_sharers, rank)
     return states.Held(*(a + b for a, b in zip(dense, experts, strict=True)))
+
+
+def state_dictionary(rank: Rank, held: tuple[Content, ...]) -> Bytes:
+    """Return the bytes of a stage's state dictionary on one rank: weights, master weights and moments."""
+    count = parameters_on_rank(rank, held)
+    return states.saved(count.dense, rank.sharers, rank) + states.saved(count.experts, rank.expert_sharers, rank)

@@ -96,6 +96,10 @@ class Stack:
     host_optimizer: Share = 0.43
     """Share of the host's memory bandwidth that an optimizer on the host reaches: 10^9 parameters in 0.26 s on 256 GB/s
     (ZeRO-Offload's CPU Adam, arXiv 2101.06840, table 4; 28 bytes a parameter)."""
+    async_save: Literal["share", "state"] = "share"
+    """What a rank copies to the host before training goes on after an asynchronous save: its `share` of the save, into
+    pinned memory that is kept (Megatron-Core, which deals a save out to all ranks that have the same state), or its
+    whole `state` dictionary, into new pageable memory (PyTorch's `dcp.async_save`)."""
     overlap_offload: bool = False
     """Gradients go to an optimizer on the host beside the backward, and weights come back while it works."""
 
