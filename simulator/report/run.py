@@ -61,8 +61,8 @@ def section(result: Result) -> Section:
 
 def _optimism(result: Result) -> tuple[str, ...]:
     """Return the line on optimistic defaults of a run that failures stop."""
-    cluster = result.scenario["cluster"]
-    gpus = int(cluster["hosts"]) * int(cluster["host"]["gpus"])
+    cluster = result.scenario.get("cluster", {})
+    gpus = int(cluster.get("hosts", 0)) * int(cluster.get("host", {}).get("gpus", 0))
     said = optimism.line(result.assumptions, gpus) if result.run.interruptions.get("mean") else None
     return (said,) if said else ()
 

@@ -7,8 +7,9 @@ from typing import Any
 from typer.testing import CliRunner
 
 from simulator.cli import app
-from simulator.report import optimism
+from simulator.report import optimism, run
 from simulator.scenario import Scenario, from_dict
+from simulator.simulation import simulate
 
 
 def scenario(hosts: int = 512, **sections: Any) -> Scenario:
@@ -34,6 +35,16 @@ def test_every_default_that_is_left_open_is_named_with_its_value_and_what_was_se
         assert f"recovery.{key} {value}, but " in line
     assert "cluster.spares none, but " in line
     assert line.count("arXiv") >= 4
+
+
+def test_the_report_of_a_run_says_so_if_failures_stop_it():
+    """A fast one for the number of GPUs, whose restart is not named."""
+    stopped = {"causes": [{"unit": "host", "mtbf": "500h"}]}
+    checkpoint = {"kind": "fixed", "interval": "1h", "stall": "10s"}
+    (note,) = run.section(simulate(scenario(4, failures=stopped, checkpoint=checkpoint, runs="2"))).notes
+    assert note.startswith("optimistic defaults: recovery.detect 1min, but ")
+    assert "recovery.restart" not in note
+    assert run.section(simulate(scenario(4, failures={}, runs="1"))).notes == ()
 
 
 def test_what_is_written_is_not_named():
