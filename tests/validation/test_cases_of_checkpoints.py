@@ -100,6 +100,19 @@ def test_gpt_1_5b_on_a_slow_disk() -> None:
         assert flash["stall_s"] == pytest.approx(0.5, abs=0.3)
 
 
+def test_llama_3_70b_all_in_bf16_writes_420_gb() -> None:
+    """meta-pytorch/torchtune 1092: weights and two moments in bf16, 6 bytes per parameter, without a master."""
+    states = {"weights": "bf16", "gradients": "bf16", "master": "none", "moments": "bf16"}
+    training = {"steps": "100", "sequence_length": "2048", "global_batch": "8", "states": states}
+    cluster = {"host": "dgx-a100", "hosts": "1"}
+    layout = {"shard": "parameters"}
+    document = {"model": "llama-3-70b", "cluster": cluster, "stack": "torchtune-2025", "training": training}
+    given = from_dict(document | {"parallelism": layout})
+    assert given.model is not None
+    assert checkpoint_bytes(given) == pytest.approx(6 * total_parameters(given.model))
+    assert checkpoint_bytes(given) == pytest.approx(420e9, rel=0.01)
+
+
 @pytest.mark.parametrize(("hosts", "minutes"), [(12_500, 30), (125_000, 3)])
 def test_fifty_thousand_hours_a_gpu(hosts: int, minutes: float) -> None:
     """c150, https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling: 100k and 1M H100 fail every 30 and 3 min."""
