@@ -28,6 +28,15 @@ def cables(graph: nx.Graph) -> dict[str, int]:
     return dict(found)
 
 
+def edge_switches(graph: nx.Graph) -> tuple[int, int]:
+    """Return how many switches have hosts hanging on them (leaves, routers, NVSwitches), and the most hosts of one."""
+    found = most = 0
+    for node, copies in graph.nodes(data="copies", default=1):
+        if node[0] not in ENDS and (hosts := {other[1] for other in graph[node] if other[0] in ENDS}):
+            found, most = found + copies, max(most, len(hosts))
+    return found, most
+
+
 def bisection(graph: nx.Graph) -> float:
     """Return what the first half of the hosts can send to the second, on whatever routes: the maximum flow.
 

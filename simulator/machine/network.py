@@ -22,6 +22,7 @@ from simulator.machine.placement import Placement
 from simulator.machine.traffic import Floats, Flows, Groups, Pattern, Whole
 from simulator.sums import added
 from simulator.units import BytesPerSecond, Count, Number, Share
+from topologies import measures
 from topologies.base import ENDS, Topology
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ class _Fullest(NamedTuple):
     bottleneck: str
     tiers: tuple[tuple[str, Share], ...]
     """How full the fullest links of each tier are then."""
+
+
+class FabricParts(NamedTuple):
+    """How many parts a fabric has."""
+
+    cables: Count
+    switches: Count
+    edge_switches: Count
+    """Switches that hosts hang on; the others join switches."""
+    hosts_of_one: Count
+    """The most hosts that hang on one of these."""
 
 
 class Network:
@@ -167,6 +179,15 @@ class Network:
         left.remove_edges_from(without)
         parts = nx.connected_components(left)
         return max(len({node[1] for node in part if node[0] in ENDS}) for part in parts)
+
+    @cached_property
+    def parts(self) -> FabricParts:
+        """The cables and switches of the fabric; one host has the cables of its NICs, and the switch they end at."""
+        if self.hosts == 1 and not self.topology.scale_up:
+            return FabricParts(self.nics, 1, 1, 1)
+        graph = wired(self.topology, self.fabric_hosts, self.nics).graph
+        cables, switches = added(measures.cables(graph).values()), added(measures.switches(graph).values())
+        return FabricParts(cables, switches, *measures.edge_switches(graph))
 
     def switch_of(self, host: Count) -> str:
         """Return the name of the switch that the first NIC of a host hangs on."""

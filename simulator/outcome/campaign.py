@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, inf, isfinite
 
-from simulator.engine.prices.assembly import network_of
+from simulator.engine.prices.assembly import host_side, network_of
 from simulator.engine.run import PARTS, Outcome, RunInput, StepFactor, mtbf, plan
 from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of
+from simulator.machine.network import FabricParts
 from simulator.outcome.cost import distribution
 from simulator.outcome.results import RunResult
 from simulator.outcome.targets import Stretch
 from simulator.reliability import spares
 from simulator.reliability.advice import interval_advice
-from simulator.reliability.checkpointing.cost import SaveCost, save_cost
+from simulator.reliability.checkpointing.cost import SaveCost, copy_time, save_cost
 from simulator.reliability.checkpointing.tier import Tier
-from simulator.reliability.fleet import Planned
+from simulator.reliability.fleet import Failures, Planned
 from simulator.reliability.goodput import definitions
 from simulator.scenario.scenario import Scenario
 from simulator.sums import added
 from simulator.units import Bytes, Number, Seconds, Share
 from simulator.workload import states
+from simulator.workload.replica import state_dictionary
 
 HOSTS_PER_RACK = 4
 """Eight-GPU hosts of 10 kW in a rack, where neither fabric nor scale-up domain says (DGX H100 SuperPOD)."""
@@ -31,19 +34,19 @@ RACKS_PER_POWER_ROW = 8
 def run_input(scenario: Scenario, useful: Seconds, step: Seconds, step_factor: StepFactor | None = None) -> RunInput:
     """Return the run of `useful` seconds of work whose step takes `step`."""
     cluster, evaluation = scenario.cluster, scenario.training.evaluation
-    hosts_of = _hosts_of(scenario)
-    units = {
+    fabric, hosts_of = network_of(cluster).parts, _hosts_of(scenario)
+    units = {name: ceil(cluster.hosts / hosts) for name, hosts in hosts_of.items()} | {
         "gpu": scenario.gpus,
         "host": cluster.hosts,
         "nic": cluster.hosts * cluster.host.nics,
-        "link": cluster.hosts * cluster.host.nics,
-        **{name: ceil(cluster.hosts / hosts) for name, hosts in hosts_of.items()},
+        "link": fabric.cables,
+        "switch": fabric.switches,
     }
     return RunInput(
         work=useful,
         units=units,
         hosts_of=hosts_of,
-        failures=scenario.failures,
+        failures=_draining(scenario.failures, fabric),
         checkpoint=scenario.checkpoint,
         save_cost=_save_cost(scenario, step_factor),
         recovery=scenario.recovery,
@@ -54,6 +57,16 @@ def run_input(scenario: Scenario, useful: Seconds, step: Seconds, step_factor: S
     )
 
 
+def _draining(failures: Failures, fabric: FabricParts) -> Failures:
+    """Return the failures with what a switch takes away: its hosts if any hang on it, none if it joins switches."""
+    share = fabric.edge_switches / fabric.switches if fabric.switches else 0.0
+    causes = [
+        replace(cause, drains=cause.drains * share) if cause.unit == "switch" and cause.hosts is None else cause
+        for cause in failures.causes
+    ]
+    return replace(failures, causes=tuple(causes))
+
+
 def _hosts_of(scenario: Scenario) -> dict[str, int]:
     """Return the hosts behind one switch, rack, pod and power row; hosts that a scale-up switch joins are a rack."""
     cluster, network = scenario.cluster, network_of(scenario.cluster)
@@ -62,7 +75,12 @@ def _hosts_of(scenario: Scenario) -> dict[str, int]:
     joined = domain > 1 and links(fabric_of(gpu.scale_up_kind, gpu.architecture)).shape == "switch"
     rack = min(domain, cluster.hosts) if joined else min(leaf, HOSTS_PER_RACK)
     pod = min(network.hosts_behind("spine") or cluster.hosts, cluster.hosts)
-    return {"switch": leaf, "rack": rack, "pod": pod, "power": min(RACKS_PER_POWER_ROW * rack, cluster.hosts)}
+    return {
+        "switch": min(network.parts.hosts_of_one, cluster.hosts),
+        "rack": rack,
+        "pod": pod,
+        "power": min(RACKS_PER_POWER_ROW * rack, cluster.hosts),
+    }
 
 
 def checkpoint_bytes(scenario: Scenario) -> Bytes:
@@ -85,14 +103,25 @@ def _save_cost(scenario: Scenario, step_factor: StepFactor | None) -> SaveCost:
     return save_cost(
         scenario.checkpoint,
         size=size,
-        size_per_gpu=size / scenario.gpus,
         write=scenario.cluster.storage.write,
         read=scenario.cluster.storage.read,
-        host_link=host.host_link or host.gpu.host_link,
+        copied=_copied(scenario, size),
         host_network=host.nics * host.nic_bandwidth,
         hosts=scenario.cluster.hosts,
         slowed_by=slowed_by,
     )
+
+
+def _copied(scenario: Scenario, size: Bytes) -> Seconds:
+    """Return the time until every GPU has copied what it saves of `size` bytes to its host.
+
+    A size that the scenario gives is dealt out to all GPUs alike.
+    """
+    whole = scenario.stack.async_save == "state"
+    nbytes, side = size / scenario.gpus, host_side(scenario)
+    if whole and scenario.model is not None and scenario.checkpoint.bytes is None:
+        nbytes = max(state_dictionary(scenario.rank, stage) for stage in scenario.replica.stages)
+    return copy_time(nbytes, link=side.link, memory=side.memory, pageable=whole)
 
 
 def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], mfu: Share | None) -> RunResult:

@@ -2,6 +2,9 @@
 
 rate of one unit = count / (units x wall clock), or over the uptime where hazards run on uptime: the counts
 of a job that is up 94.5% of the time are 1/0.945 = 1.058 times as dense there.
+
+A host is not the same everywhere: what was counted on servers of eight GPUs is a rate per GPU that they serve. A tray
+of four GPUs has half the processors, drives and power supplies of such a server, so it fails half as often.
 """
 
 from __future__ import annotations
@@ -30,6 +33,11 @@ class Counted:
     detect: Duration | None = None
     repair: Duration | None = None
     drains: Share = 1.0
+    """Share of events that take a host away; the others need a restart only."""
+    slow: Number = 1.1
+    """Factor on the step while an episode of effect slow lasts."""
+    lasts: Duration | None = None
+    """Length of an episode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +64,23 @@ class Preset:
         """Return the seconds of the observation on the clock of `exposure`."""
         return self.wall if exposure == "wall" else self.wall * self.uptime
 
-    def causes(self, exposure: Exposure) -> tuple[Cause, ...]:
+    def causes(self, exposure: Exposure, gpus_per_host: Count | None = None) -> tuple[Cause, ...]:
+        """Return the causes on hosts of `gpus_per_host` GPUs, on the hosts that were counted where left out.
+
+        Raises ScenarioError where something was counted in no time or on no units.
+        """
+        size = 1.0 if gpus_per_host is None else gpus_per_host * self.hosts / self.gpus
         return tuple(
             Exponential(
                 name=row.name,
                 unit=row.unit,
-                mtbf=self._mtbf(row, exposure),
+                mtbf=self._mtbf(row, exposure) / (size if row.unit == "host" else 1.0),
                 effect=row.effect,
                 detect=row.detect,
                 repair=row.repair,
                 drains=row.drains,
+                slow=row.slow,
+                lasts=row.lasts,
             )
             for row in self.counted
             if row.count > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from simulator.reliability.durations.base import Duration
 from simulator.reliability.failures.base import Cause
 from simulator.reliability.fleet import Failures
 from simulator.reliability.populations import erlang_b, poisson_quantile
@@ -11,8 +12,11 @@ from simulator.reliability.recovery.base import Recovery
 from simulator.units import Count, Number, Share
 
 
-def hosts_taken(cause: Cause, hosts_of: Mapping[str, int]) -> Count:
-    """Return the hosts that one event of `cause` takes away."""
+def hosts_taken(cause: Cause, hosts_of: Mapping[str, int], usual: Duration | None) -> Count:
+    """Return the hosts that one event of `cause` takes away; none where their repair, or the `usual` one, takes no
+    time."""
+    if cause.needs_no_repair(usual):
+        return 0
     if cause.hosts is not None:
         return cause.hosts
     if cause.on_host:
@@ -24,11 +28,11 @@ def load(failures: Failures, recovery: Recovery, units: Mapping[str, int], hosts
     """Return the mean number of hosts that would be away if failures never paused: rate x hosts x mean repair."""
     away = 0.0
     for cause in failures.causes:
-        repair = cause.repair or recovery.repair
+        repair = cause.repaired_in(recovery.repair)
         if repair is None or not cause.interrupts:
             continue
         rate = cause.rate(units.get(cause.unit, 1)) * failures.factor(cause.unit, units["gpu"]) * cause.interrupting
-        away += rate * hosts_taken(cause, hosts_of) * cause.drains * repair.expected()
+        away += rate * hosts_taken(cause, hosts_of, recovery.repair) * cause.drains * repair.expected()
     return away
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from simulator.io.printable import printable
 from simulator.outcome.results import Advice
-from simulator.report import fit
+from simulator.report import fit, optimism
 from simulator.scenario import Scenario
 from simulator.workload.memory import MemoryEstimate
 
@@ -21,13 +21,23 @@ def lines(
     word = "ok" if held is None else fit.WORDS[held.verdict].lower()
     yield f"{printable(name)}: {word}, {summary(scenario)}"
     if held is None:
+        yield from _optimism(scenario)
         return
     yield f"  {fit.need(held, held.verdict)}, {fit.reason(held)}"
     if held.verdict == "fits" and not (always or advice):
+        yield from _optimism(scenario)
         return
     saves = "to save memory" if held.verdict == "fits" else "to make it fit"
     yield f"  {saves}, cheapest first:" if advice else f"  no change that this program knows is enough {saves}"
     yield from (f"    {line}" for line in fit.lines(advice[:MOST]))
+    yield from _optimism(scenario)
+
+
+def _optimism(scenario: Scenario) -> Iterator[str]:
+    """Yield the line on optimistic defaults of a run that failures can stop."""
+    stopped = any(cause.interrupts for cause in scenario.failures.causes)
+    if stopped and (said := optimism.line(scenario.assumptions, scenario.gpus)):
+        yield f"  {said}"
 
 
 def summary(scenario: Scenario) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from simulator.io.readable import DAY, duration, duration_like, percent, prefixed, spread
 from simulator.outcome.results import RUN_PARTS, Result, RunResult
 from simulator.plots import colours
+from simulator.report import optimism
 from simulator.report.section import Fact, Part, Section
 from simulator.sums import added
 
@@ -53,8 +54,17 @@ def section(result: Result) -> Section:
             *_checkpoint(run),
             *_spares(run.spares),
         ),
+        notes=_optimism(result),
         pictures=("wall_clock", "finish_dates"),
     )
+
+
+def _optimism(result: Result) -> tuple[str, ...]:
+    """Return the line on optimistic defaults of a run that failures stop."""
+    cluster = result.scenario.get("cluster", {})
+    gpus = int(cluster.get("hosts", 0)) * int(cluster.get("host", {}).get("gpus", 0))
+    said = optimism.line(result.assumptions, gpus) if result.run.interruptions.get("mean") else None
+    return (said,) if said else ()
 
 
 def _of_the_step(result: Result) -> tuple[Fact, ...]:

@@ -176,7 +176,8 @@ def _filled_in(data: Mapping[str, Any], said: dict[str, Any], reading: Reading) 
     if said.get("cluster"):
         parts["cluster"] = cluster.resolve(replace(said["cluster"], host=_same(said["cluster"].host)))
     if said.get("failures"):
-        parts["failures"] = failures.resolve(said["failures"], _mapping(data, "failures"), reading)
+        gpus = parts["cluster"].host.gpus if parts["cluster"] else None
+        parts["failures"] = failures.resolve(said["failures"], _mapping(data, "failures"), reading, gpus)
     if said.get("prices") and parts["cluster"]:
         parts["prices"] = prices.resolve(said["prices"], parts["cluster"].host.gpu, reading)
     parts["stack"] = stack

@@ -9,6 +9,7 @@ from typing import Any
 from simulator import units
 from simulator.scenario.document import Keys, dotted
 from simulator.scenario.echo import echo
+from simulator.scenario.feasibility import takes_hosts
 from simulator.scenario.reading import Reading
 from simulator.scenario.scenario import Scenario
 from simulator.scenario.sections import SHAPES
@@ -77,17 +78,15 @@ def _reliability(scenario: Scenario, written: Mapping[str, Any], shapes: Mapping
         notes.add(("cluster", "spares"), "none", "failed hosts are replaced at once and free of charge")
     if scenario.recovery.repair is None and _needs_repair(scenario):
         notes.add(("recovery", "repair"), "none", "how long failed hosts are gone is not known: spares are not counted")
-    for name in ("checkpoint", "recovery"):
-        notes.section(shapes[name], getattr(scenario, name), written[name], (name,))
+    notes.section(shapes["checkpoint"], scenario.checkpoint, written["checkpoint"], ("checkpoint",))
+    recovery = expanded(shapes["recovery"], written["recovery"])
+    in_phases = {"restart": ""} if scenario.recovery.phases else {}
+    notes.section(shapes["recovery"], scenario.recovery, in_phases | recovery, ("recovery",))
 
 
 def _needs_repair(scenario: Scenario) -> bool:
     """Return whether a cause takes hosts away for a time that nobody gives."""
-    return any(
-        cause.interrupts and cause.repair is None and cause.drains > 0 and cause.hosts != 0
-        for cause in scenario.failures.causes
-        if cause.hosts or cause.unit not in ("job", "link")
-    )
+    return any(takes_hosts(cause) and cause.repair is None for cause in scenario.failures.causes)
 
 
 def _link(scenario: Scenario, written: Any, notes: _Notes) -> None:

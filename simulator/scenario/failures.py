@@ -13,13 +13,17 @@ from simulator.scenario.altered import altered, given
 from simulator.scenario.document import placed
 from simulator.scenario.entries import unknown
 from simulator.scenario.reading import Reading
+from simulator.units import Count
 
 FailuresSection: Any = altered(Failures, short_for="preset")
 FailuresSection.list_short_for = "causes"
 
 
-def resolve(section: Any, keys: Collection[str], reading: Reading) -> Failures | None:
-    """Return the failures that `section` describes; causes written beside a preset are added to its own."""
+def resolve(section: Any, keys: Collection[str], reading: Reading, gpus_per_host: Count | None) -> Failures | None:
+    """Return the failures that `section` describes; causes written beside a preset are added to its own.
+
+    A preset is laid on hosts of `gpus_per_host` GPUs, on those that it counted where the host could not be read.
+    """
     fields = given(section, keys)
     if section.preset is None:
         return Failures(**fields)
@@ -29,7 +33,7 @@ def resolve(section: Any, keys: Collection[str], reading: Reading) -> Failures |
     preset = replace(preset, uptime=fields.get("uptime", preset.uptime))
     exposure: Exposure = section.exposure
     found = Failures(
-        causes=preset.causes(exposure),
+        causes=preset.causes(exposure, gpus_per_host),
         planned=preset.stops(exposure),
         size=preset.gpus,
         uptime=preset.uptime,

@@ -66,7 +66,7 @@ def check_spares(cluster: Cluster, failures: Failures, recovery: Recovery, mista
 def takes_hosts(cause: Cause) -> bool:
     """Return whether an event of `cause` takes a host away."""
     hosts = cause.hosts if cause.hosts is not None else int(cause.unit not in ("link", "job"))
-    return cause.interrupts and hosts > 0 and cause.drains > 0
+    return cause.interrupts and hosts > 0 and cause.drains > 0 and not cause.needs_no_repair(None)
 
 
 def check_causes(failures: Failures, mistakes: Mistakes) -> None:

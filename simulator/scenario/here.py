@@ -140,6 +140,11 @@ class Here:
         return self.checkpoint.mode == "async"
 
     @property
+    def copies_a_save(self) -> bool:
+        """Whether training waits until a save has been copied to the hosts."""
+        return self.asynchronous and self.saves and not self.tiered and self.checkpoint.stall is None
+
+    @property
     def said_of_a_save(self) -> Seconds | None:
         """How long writing a save takes, where the scenario says so itself."""
         return self.checkpoint.persist if self.asynchronous else self.checkpoint.stall

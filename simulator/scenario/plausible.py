@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from simulator.reliability.failures.base import Cause
+from simulator.reliability.failures.trace import Trace
 from simulator.reliability.fleet import Planned
 from simulator.scenario import plausible_hardware
 from simulator.scenario.scenario import Scenario
@@ -86,4 +87,10 @@ def _cause(cause: Cause, scenario: Scenario) -> Iterator[str]:
         yield (
             f"failures.causes: {cause.label} strikes every {1 / rate:.3g} s; mtbf is the mean of one {cause.unit}, and "
             f"there are {units:,}"
+        )
+    replaced = scenario.cluster.spares is None and cause.interrupts
+    if replaced and isinstance(cause, Trace) and any(event.away for event in cause.logged):
+        yield (
+            f"failures.causes: the downtimes in the log of {cause.label} change nothing without `cluster.spares`: "
+            "failed hosts are replaced at once"
         )

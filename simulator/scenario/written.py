@@ -14,8 +14,11 @@ from simulator.scenario.scenario import Scenario
 from simulator.scenario.sections import SHAPES
 from simulator.scenario.shape import Either, Kinds, Listing, Record, Shape, forms
 from simulator.scenario.shorthand import CATALOG_KIND, expanded
+from simulator.workload.stack import Stack
 
 Usual = Callable[[], Any]
+RULE: Keys = ("parallelism", "split")
+"""Where a layout names a rule of its stack instead of a list."""
 
 
 class Written(NamedTuple):
@@ -34,7 +37,16 @@ def written(document: Table, scenario: Scenario, reading: Reading) -> Iterator[W
     for name, field in SHAPES.items():
         if name in document:
             value = getattr(scenario, name)
-            yield from _below(field.shape, document[name], (name,), scenario, value, lambda: None, reading)
+            keys = _below(field.shape, document[name], (name,), scenario, value, lambda: None, reading)
+            yield from (_split(key, scenario, reading) if key.path == RULE else key for key in keys)
+
+
+def _split(key: Written, scenario: Scenario, reading: Reading) -> Written:
+    """Return the key of a layout's split with the rule that it names, which became the stack's."""
+    if key.value is not None:
+        return key
+    entry = _entry(Record(Stack), {"base": scenario.stack_name}, None, lambda: None, reading)
+    return key._replace(value=scenario.stack.split, usual=_of(entry, (Stack,), "split"))
 
 
 def _below(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from simulator.units import Bytes
 from simulator.workload import states
 from simulator.workload.blocks.base import Blocks
 from simulator.workload.layers import layers_of
@@ -102,3 +103,9 @@ def updated_on_rank(rank: Rank, held: tuple[Content, ...]) -> float:
     if rank.shard.level == "none":
         return count.dense + count.experts
     return count.dense / rank.sharers + count.experts / rank.expert_sharers
+
+
+def state_dictionary(rank: Rank, held: tuple[Content, ...]) -> Bytes:
+    """Return the bytes of a stage's state dictionary on one rank: weights, master weights and moments."""
+    count = parameters_on_rank(rank, held)
+    return states.saved(count.dense, rank.sharers, rank) + states.saved(count.experts, rank.expert_sharers, rank)

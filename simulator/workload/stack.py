@@ -107,6 +107,10 @@ class Stack:
     pinned_copies: bool = True
     """Copies to and from the host are of page-locked memory; otherwise the driver copies each piece by way of its own
     buffer, while the host waits for it."""
+    async_save: Literal["share", "state"] = "share"
+    """What a rank copies to the host before training goes on after an asynchronous save: its `share` of the save, into
+    pinned memory that is kept (Megatron-Core, which deals a save out to all ranks that have the same state), or its
+    whole `state` dictionary, into new pageable memory (PyTorch's `dcp.async_save`)."""
     overlap_offload: bool = False
     """Gradients go to an optimizer on the host beside the backward, and weights come back while it works."""
 

@@ -91,5 +91,15 @@ def checkpoint(rank: Rank) -> Bytes:
     """
     width = widths(rank)
     count = total_parameters(rank.model) + sum(mtp_parameters(rank.model).values())
-    extra = rank.stack.extra_state if rank.states.master != "none" else 0.0
-    return count * (width.weights + width.optimizer - extra)
+    return count * (width.weights + width.optimizer - width.extra_state)
+
+
+def saved(parameters: float, shares: int, rank: Rank) -> Bytes:
+    """Return the bytes that one rank's state dictionary has of `parameters`, which `shares` ranks share out.
+
+    What is not shared out is in the dictionary of every rank that has it.
+    """
+    width, order = widths(rank), LEVELS.index(rank.shard.level)
+    own = width.weights > width.compute
+    weights = width.weights / (shares if order == 3 or (own and order) else 1)
+    return parameters * (weights + (width.optimizer - width.extra_state) / (shares if order else 1))

@@ -111,23 +111,23 @@ def test_a_policy_told_of_tiers_rounds_each_to_a_multiple_of_the_one_before():
 
 def test_a_blocking_save_takes_as_long_as_storage():
     # BLOOM-176B: 2.3 TB in 40 s.
-    cost = save_cost(YoungDaly(), size=2.3e12, size_per_gpu=6e9, write=57.5e9, read=57.5e9, host_link=25e9)
+    cost = save_cost(YoungDaly(), size=2.3e12, copied=0.24, write=57.5e9, read=57.5e9)
     assert cost.stall == pytest.approx(40.0)
 
 
 def test_an_asynchronous_save_stalls_for_the_copy_and_persists_over_storage():
-    cost = save_cost(YoungDaly(mode="async"), size=5.29e12, size_per_gpu=0.59e9, write=1e11, read=1e11, host_link=1e9)
+    cost = save_cost(YoungDaly(mode="async"), size=5.29e12, copied=0.59, write=1e11, read=1e11)
     assert (cost.stall, cost.persist) == pytest.approx((0.59, 52.9))
 
 
 def test_hosts_can_be_slower_than_storage():
-    given = {"size": 8e12, "size_per_gpu": 1e9, "write": 1e12, "read": 1e12, "host_link": 25e9}
+    given = {"size": 8e12, "copied": 0.04, "write": 1e12, "read": 1e12}
     cost = save_cost(YoungDaly(), **given, host_network=1e10, hosts=10)
     assert cost.stall == pytest.approx(80.0)
 
 
 def test_a_slowdown_while_a_save_is_persisted_is_training_time_lost():
-    given = {"size": 5.29e12, "size_per_gpu": 0.59e9, "write": 1e11, "read": 1e11, "host_link": 1e9}
+    given = {"size": 5.29e12, "copied": 0.59, "write": 1e11, "read": 1e11}
     cost = save_cost(YoungDaly(mode="async", slowdown=0.05), **given)
     assert (cost.stall, cost.persist) == pytest.approx((0.59 + 0.05 * 52.9, 52.9))
     assert save_cost(YoungDaly(slowdown=0.05), **given).stall == pytest.approx(52.9)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simulator import catalog
 from simulator.errors import ScenarioError
@@ -14,12 +18,13 @@ from simulator.scenario import from_dict
 HOUR, DAY = 3600.0, 86400.0
 
 
-def failures(gpus: int = 16384, **keys: object) -> Failures:
+def failures(gpus: int = 16384, host: object = "hgx-h100", **keys: object) -> Failures:
+    size = int(host["gpus"]) if isinstance(host, dict) else 8
     return from_dict(
         {
             "version": "1",
             "name": "preset",
-            "cluster": {"host": "hgx-h100", "hosts": str(gpus // 8)},
+            "cluster": {"host": host, "hosts": str(gpus // size)},
             "training": {"steps": "10", "step_time": "1s"},
             "failures": keys,
         }
@@ -32,7 +37,10 @@ def units(gpus: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", catalog.names("failures"))
 def test_every_preset_reads_and_has_a_rate(name: str):
-    assert failures(preset=name).rate(units(16384)) > 0
+    """Of interruptions, or of episodes that slow the job down."""
+    found = failures(preset=name)
+    assert found.rate(units(16384)) > 0 or all(cause.is_episode for cause in found.causes)
+    assert all(cause.rate(units(16384)[cause.unit]) > 0 for cause in found.causes)
 
 
 def test_llama_3_has_419_failures_in_54_days_of_wall_clock():
@@ -79,9 +87,38 @@ def test_a_cause_that_is_all_of_a_host_follows_its_gpus(name: str):
 
 
 @pytest.mark.parametrize("name", catalog.names("failures"))
-def test_trays_of_four_gpus_do_not_double_the_failures_of_a_fleet(name: str):
-    of_eight, trays = ({"gpu": 576, "host": 576 // gpus, "nic": 576, "job": 1} for gpus in (8, 4))
-    assert failures(preset=name).rate(trays) < 1.4 * failures(preset=name).rate(of_eight)
+@given(per_host=st.sampled_from([1, 2, 4, 8, 16]), hosts=st.integers(1, 200))
+def test_the_rate_of_a_preset_per_gpu_does_not_depend_on_the_gpus_of_a_host(name: str, per_host: int, hosts: int):
+    """A tray of four GPUs has half of what fails in a server of eight; each GPU has its NIC."""
+    gpus = 16 * hosts
+    host = {"base": "hgx-h100", "gpus": str(per_host), "nics": str(per_host)}
+    for size, counted in ((per_host, failures(gpus, host, preset=name)), (8, failures(gpus, preset=name))):
+        causes = [cause for cause in counted.causes if cause.unit != "job"]
+        rates = [cause.rate({"host": gpus // size}.get(cause.unit, gpus)) for cause in causes]
+        if size == per_host:
+            here = rates
+    assert here == pytest.approx(rates)
+
+
+def test_a_host_of_the_counted_size_fails_as_often_as_was_counted():
+    """Llama 3's 32 stops of hosts for maintenance in 54 days of 2,048 hosts."""
+    causes = {cause.name: cause for cause in failures(preset="llama3", exposure="wall").causes}
+    assert causes["host maintenance"].rate(2048) * 54 * DAY == pytest.approx(32)
+
+
+def test_byterobust_counted_249_interruptions_and_51_restarts_in_four_months():
+    found = failures(9600, preset="byterobust_2025", exposure="wall")
+    assert found.rate(units(9600)) * 2922 * HOUR == pytest.approx(199 + 24 + 26)
+    assert found.planned is not None
+    assert 2922 * HOUR / found.planned.every == pytest.approx(51)  # type: ignore[union-attr]
+
+
+def test_greyhounds_episodes_slow_the_jobs_it_counted_by_a_fifth():
+    """16 of 27 jobs took 34.59% longer; overlapping episodes are as slow as one (M/G/infinity)."""
+    (cause,) = failures(768, preset="greyhound_2025").causes
+    assert cause.lasts is not None
+    slow = 1 - math.exp(-cause.rate(96) * cause.lasts.expected())
+    assert 1 / (1 - slow * (1 - 1 / cause.slow)) == pytest.approx(1 + 16 / 27 * 0.3459, rel=1e-3)
 
 
 @pytest.mark.parametrize(("host", "hosts", "rack"), [("gb200-nvl72", 72, 18), ("hgx-h100", 64, 4), ("hgx-h100", 2, 2)])

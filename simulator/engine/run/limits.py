@@ -48,7 +48,7 @@ def refuse(run: RunInput) -> None:
         if (
             run.spares is not None
             and takes
-            and hosts_taken(cause, run.hosts_of) > 0
+            and hosts_taken(cause, run.hosts_of, run.recovery.repair) > 0
             and cause.repair is None
             and run.recovery.repair is None
         ):

@@ -40,7 +40,7 @@ class Losses:
         """Told of each interruption: its cause, and the hosts that it took."""
         self._spares = spares
         self._strike_again = strike_again
-        self._takes = [hosts_taken(cause, run.hosts_of) for cause in self.causes]
+        self._takes = [hosts_taken(cause, run.hosts_of, recovery.repair) for cause in self.causes]
 
         def drawn(duration: Duration | None, *names: object) -> Iterator[Seconds] | None:
             return draws(duration, lambda: stream(*names)) if duration else None
@@ -88,7 +88,7 @@ class Losses:
             for share, chance in self._again:
                 if share and next(chance) < share:
                     self._strike_again(next(chance) * self._within, incident)
-        hosts = self._takes[number]
+        hosts = self._takes[number] if incident.away != 0 else 0
         if hosts and cause.drains < 1 and next(self._drain) >= cause.drains:
             hosts = 0
         away = self._send_away(incident, hosts, repaired_in) if hosts else 0

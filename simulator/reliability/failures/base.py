@@ -31,7 +31,8 @@ class Cause(ABC):
     name: str = ""
     """What reports call it; kind and unit where left out."""
     unit: Unit = "gpu"
-    """What fails: a leaf switch is ``switch``, a power row ``power``, software ``job``."""
+    """What fails: any cable of the fabric is a ``link``, those of NICs included, any switch of it a ``switch``, a power
+    row ``power``, software ``job``."""
     effect: EffectName = "crash"
     """crash stops the job; slow multiplies the step by `slow`; degrade leaves `bandwidth` of the unit's links;
     corrupt is silent until `detect` has passed and then rolls back to a save made before it; flap takes a link down
@@ -39,10 +40,10 @@ class Cause(ABC):
     detect: Duration | None = None
     """Until the failure is noticed; the recovery's where left out."""
     repair: Duration | None = None
-    """How long a host that was taken away is gone; the recovery's where left out."""
+    """How long a host that was taken away is gone; the recovery's where left out. With 0 no host is taken away."""
     hosts: Count | None = None
     """Hosts that one event takes away; by the unit where left out: gpu, nic and host one, link and job none,
-    rack, pod, switch and power the hosts behind one of them."""
+    rack, pod and power the hosts behind one of them, a switch those whose NICs it joins."""
     drains: Share = 1.0
     """Share of events that take hosts away; the others need only a restart."""
     slow: Number = 1.1
@@ -82,6 +83,16 @@ class Cause(ABC):
     def on_host(self) -> bool:
         """Whether it happens to one host, which may be a lemon, collect strikes and fail again."""
         return self.unit in ("gpu", "nic", "host")
+
+    def repaired_in(self, usual: Duration | None) -> Duration | None:
+        """Return how long a host that it takes away is gone, `usual` where it does not say itself; None where nobody
+        knows."""
+        return usual if self.repair is None else self.repair
+
+    def needs_no_repair(self, usual: Duration | None) -> bool:
+        """Return whether its hosts are back at once, so that a restart is all it takes."""
+        repair = self.repaired_in(usual)
+        return repair is not None and repair.expected() == 0
 
     @abstractmethod
     def rate(self, units: int) -> float:

@@ -42,6 +42,11 @@ class Trace(Calendar):
         rows, length = self._rows()
         return len(rows) / length if rows else 0.0
 
+    @property
+    def logged(self) -> tuple[Event, ...]:
+        """The events of the log, once through."""
+        return self._rows()[0]
+
     def events(self) -> Iterator[Event]:
         rows, length = self._rows()
         for turn in count() if rows else ():

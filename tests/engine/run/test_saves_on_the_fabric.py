@@ -45,10 +45,9 @@ def test_a_save_that_wants_more_than_half_of_the_nics_gets_half_and_takes_longer
     found = cost.save_cost(
         policy,
         size=SIZE,
-        size_per_gpu=SIZE / 128,
+        copied=SIZE / 128 / 5e10,
         write=1e15,
         read=1e15,
-        host_link=5e10,
         host_network=network / HOSTS,
         hosts=HOSTS,
     )
