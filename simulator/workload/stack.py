@@ -125,9 +125,9 @@ class Stack:
     prefetch: Count = 1
     """Layers whose weights are gathered ahead under parameter sharding; 0 gathers when needed."""
     communication_sms: Share = 0.16
-    """Share of its rate that arithmetic loses beside a collective, whose kernels take SMs and power: compute takes 18.9%
-    longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114). Work bound by memory loses
-    the bandwidth that the collective moves."""
+    """Share of its rate that arithmetic loses beside a collective, whose kernels take SMs and power: compute takes
+    18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114). Work bound by
+    memory loses the bandwidth that the collective moves."""
     moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
     """`alltoall` sends a row to each expert; `fused` (DeepEP, HybridEP) sends it once to each host and permutes on the
     way."""

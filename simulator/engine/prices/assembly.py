@@ -181,7 +181,8 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         for name, axis in axes(scenario.parallelism, scenario.data).items()
     }
     narrow = _narrow(channels.values())
-    channels = {name: channel.among(narrow) for name, channel in channels.items()}
+    year = scenario.stack.year
+    channels = {name: replace(channel.among(narrow), year=year) for name, channel in channels.items()}
     durations = Durations(
         scenario.cluster.host.gpu,
         scenario.stack,

@@ -34,7 +34,7 @@ class AllToAll(Collective):
 
     def plans(self, operation: Operation, channel: Channel) -> tuple[Plan, ...]:
         constants = links(channel)
-        rate = channel.scale_up_bandwidth * channel.scale_up_factor
+        rate = (channel.scale_up_exchange or channel.scale_up_bandwidth) * channel.scale_up_factor
         if constants.shape in ("mesh", "cube-mesh"):
             rate = constants.usable(channel.ranks_per_host, rate, channel.scale_up_pair)
         inside = self.up_bytes(operation, 1.0, channel)
