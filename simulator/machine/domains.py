@@ -52,8 +52,9 @@ def scale_up(host: Host) -> Joined:
 
 
 def over_host_links(host: Host) -> bool:
-    """Return whether some GPUs of a host meet over their host links."""
-    return host.gpus > 1 and (scale_up(host).kind == PCIE or host.scale_up.domain < host.gpus)
+    """Return whether some GPUs of a host have what their host links give them."""
+    meet = scale_up(host).kind == PCIE and not host.scale_up.bandwidth
+    return host.gpus > 1 and (meet or host.scale_up.domain < host.gpus)
 
 
 def across_islands(host: Host, size: Count, stride: Count) -> Joined:
