@@ -31,6 +31,8 @@ class Channel:
     """Distance between neighbours of the group, in ranks."""
     scale_up_bandwidth: BytesPerSecond = math.inf
     """Of one GPU into its scale-up network."""
+    scale_up_exchange: BytesPerSecond | None = None
+    """The same where every rank sends to every other, if that is less: domains of a host that their host links join."""
     scale_out_bandwidth: BytesPerSecond = math.inf
     """Of the whole group across the boundary of one domain, neighbour to neighbour."""
     exchange_bandwidth: BytesPerSecond = math.inf
@@ -55,6 +57,13 @@ class Channel:
     """Measured over predicted bandwidth inside a domain, from a user's calibration."""
     scale_out_factor: Number = 1.0
     latency_factor: Number = 1.0
+    year: Count | None = None
+    """Year of the library of collectives; the newest where left out."""
+
+    @property
+    def islands(self) -> bool:
+        """Whether hosts of the group hold several scale-up domains, which their host links join."""
+        return self.scale_up_exchange is not None
 
     @property
     def inside_host(self) -> bool:

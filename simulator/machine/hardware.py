@@ -53,6 +53,8 @@ class Gpu:
     """What one peer gets of it on a mesh (xGMI, torus); all of it behind a switch."""
     scale_up_kind: str = ""
     """Kind of the scale-up links, such as `NVLink4 NVSwitch SHARP`; chooses their collectives."""
+    peer_access: bool = True
+    """Whether cards that meet over PCIe reach each other's memory; without it they send through that of their host."""
     sms: Count = 1
     """Streaming multiprocessors or compute units; 1 where a kernel fills the chip whatever its shape."""
     cache: Bytes = 0.0
@@ -156,6 +158,7 @@ _UNITS = {
     "power": "W", "idle_power": "W", "peak": "FLOP/s", "best_matmul": "FLOP/s",
 }  # fmt: skip
 _COUNTS = ("sms", "gpus", "nics", "domain")
+_FLAGS = ("peer_access",)
 _TEXTS = ("architecture", "scale_up_kind", "fabric")
 
 
@@ -206,6 +209,7 @@ def _of_entry(kind: str, name: str) -> Iterator[None]:
 def _figures(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an entry in SI units; what only documents it (source, aliases, note, ...) is left out."""
     parsed: dict[str, Any] = {key: entry[key] for key in _TEXTS if key in entry}
+    parsed |= {key: str(entry[key]).lower() == "true" for key in _FLAGS if key in entry}
     parsed |= {key: units.parse(entry[key], "count") for key in _COUNTS if key in entry}
     for key, unit in _UNITS.items():
         if isinstance(value := entry.get(key), Mapping):

@@ -13,7 +13,8 @@ from simulator.errors import InfeasibleError, ScenarioError
 from simulator.machine import hashing, traffic
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.links import fabric as links
-from simulator.machine.collectives.links import fabric_of, network_of
+from simulator.machine.collectives.links import network_of
+from simulator.machine.domains import Joined, across_islands, hosts_per_domain, scale_up
 from simulator.machine.fabric import Fabric
 from simulator.machine.fault import Fault, apart, slowest, weakened
 from simulator.machine.hardware import Host
@@ -27,10 +28,6 @@ from topologies.base import ENDS, Topology
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-PCIE = "pcie"
-"""Kind of the links of cards that meet over their host links."""
 
 
 MOST_HOSTS = 262_144
@@ -49,7 +46,7 @@ class NetworkCalibration:
 def fitted(topology: Topology, host: Host) -> tuple[Topology, Count]:
     """Return the topology with what it leaves to the ends, the host's NICs or its GPUs, and how many a host has."""
     if topology.scale_up:
-        return topology.resolved(_scale_up(host)[1], 0.0), host.gpus
+        return topology.resolved(scale_up(host).bandwidth, 0.0), host.gpus
     return topology.resolved(host.nic_bandwidth or 1.0, network_of(host.fabric).switch_latency), host.nics
 
 
@@ -100,12 +97,11 @@ class Network:
         self.host, self.hosts, self.faults, self.luck = host, hosts, tuple(faults), luck
         self.calibration = calibration or NetworkCalibration()
         self.gpus = hosts * host.gpus
-        self.host_link = host.host_link or host.gpu.host_link
-        self.scale_up_kind, self.scale_up_bandwidth = _scale_up(host)
+        self.scale_up_kind, self.scale_up_bandwidth, _ = scale_up(host)
         self.topology, self.nics = fitted(topology, host)
         if topology.scale_up:
             self.scale_up_bandwidth = self.topology.bandwidth
-        self.hosts_per_domain = hosts if topology.scale_up else _hosts_per_domain(host, hosts)
+        self.hosts_per_domain = hosts if topology.scale_up else hosts_per_domain(host, hosts)
         if hosts > MOST_HOSTS and not topology.scale_up:
             raise ScenarioError(
                 f"cluster.hosts: a fabric of {hosts:,} hosts is too large to be worked out; {MOST_HOSTS:,} are the most"
@@ -232,22 +228,28 @@ class Network:
             raise ScenarioError(f"an axis of {size} ranks, {stride} apart, needs more than {self.gpus} GPUs")
         groups = self.groups(size, stride)
         domains, _, largest = groups.widest
-        bridged = self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up
-        kind = PCIE if bridged else self.scale_up_kind
+        joined = self._joined(size, stride)
         channel = Channel(
             ranks=size,
             stride=stride,
             ranks_per_host=largest,
             hosts=domains,
-            scale_up_bandwidth=self.host_link if bridged else self.scale_up_bandwidth,
-            scale_up_pair=self._pair(kind),
-            fabric=kind,
+            scale_up_bandwidth=joined.bandwidth,
+            scale_up_exchange=joined.exchange,
+            scale_up_pair=self._pair(joined.kind),
+            fabric=joined.kind,
             network=self.host.fabric,
             scale_up_factor=self.calibration.scale_up,
             scale_out_factor=self.calibration.scale_out,
             latency_factor=self.calibration.latency,
         )
         return channel if domains <= 1 else self._across(channel, groups)
+
+    def _joined(self, size: int, stride: int) -> Joined:
+        """Return what a group has of the links inside its hosts."""
+        if self.host.scale_up.domain < min(self.host.gpus, size * stride) and not self.topology.scale_up:
+            return across_islands(self.host, size, stride)
+        return Joined(self.scale_up_kind, self.scale_up_bandwidth)
 
     def _pair(self, name: str) -> BytesPerSecond | None:
         """Return what two GPUs of a mesh have between them; a domain beyond the reach of its links has a switch."""
@@ -308,31 +310,7 @@ class Network:
         return hashing.choices(graph, self.topology.bandwidth)
 
 
-def _scale_up(host: Host) -> tuple[str, BytesPerSecond]:
-    """Return the kind of links that join a domain, and what one GPU has of them.
-
-    What the host says is so. Where it says nothing, cards that meet over PCIe have their host link, others their own
-    links. A group wider than the domain meets over host links whatever joins the domain.
-    """
-    host_link = host.host_link or host.gpu.host_link
-    kind, given = fabric_of(host.gpu.scale_up_kind, host.gpu.architecture), host.scale_up.bandwidth
-    if kind == "generic" and (given or host.gpu.scale_up) <= host_link:
-        kind = PCIE
-    return kind, given or (host_link if kind == PCIE else host.gpu.scale_up or host_link)
-
-
 def _sent_out(groups: Groups) -> float:
     """Return what of an exchange leaves the fullest domain of a group, in buffers of one rank."""
     _, ranks, largest = groups.widest
     return largest * (ranks - largest) / ranks
-
-
-def _hosts_per_domain(host: Host, hosts: int) -> int:
-    """Return the hosts of a scale-up domain that one job gets.
-
-    A cluster of several racks gives a job the largest power of two of each, 64 of 72 GPUs, so that parallel groups,
-    which are powers of two, do not straddle racks; the rest are spares (``--segment 16`` of NVIDIA's recipes for
-    four-GPU trays).
-    """
-    whole = max(1, host.scale_up.domain // host.gpus)
-    return whole if hosts <= whole else 1 << (whole.bit_length() - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.machine.domains import over_host_links
 from simulator.scenario.here import Here
 from simulator.scenario.matters import Line
 from simulator.scenario.written import Written
@@ -18,8 +19,11 @@ LINES = (
          "RMS norms have no bias", "it needs `model.norm: layernorm`"),
     Line("cluster.host.memory", lambda h, k: h.offloads,
          "nothing is kept on hosts", "it needs `training.offload`"),
-    Line("cluster.host.memory_bandwidth", lambda h, k: (h.offloads and h.step) or h.copies_a_save,
+    Line("cluster.host.memory_bandwidth",
+         lambda h, k: (h.offloads or not h.cluster.host.gpu.peer_access) and h.step or h.copies_a_save,
          "nothing is kept on hosts", "it needs `training.offload`, or a `checkpoint` of mode async"),
+    Line("cluster.host.gpu.peer_access", lambda h, k: h.step and over_host_links(h.cluster.host),
+         "no GPUs of a host meet over PCIe", "it needs several GPUs without NVLink between them"),
     Line("cluster.topology.* cluster.placement.* cluster.faults.bandwidth",
          lambda h, k: h.several_hosts or h.cluster.topology.scale_up,
          "one host needs no network", "it needs more than one host"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from simulator.machine.domains import mapped
 from simulator.reliability.failures.base import Cause
 from simulator.reliability.failures.trace import Trace
 from simulator.reliability.fleet import Planned
@@ -29,6 +30,7 @@ def warnings(scenario: Scenario) -> Iterator[str]:
     yield from plausible_hardware.of_prices(scenario.prices, host.gpus)
     yield from _batch(scenario)
     yield from _optimizer(scenario)
+    yield from _ring(scenario)
     yield from _save(scenario)
     yield from _job_causes(scenario)
     for cause in scenario.failures.causes:
@@ -52,6 +54,17 @@ def _optimizer(scenario: Scenario) -> Iterator[str]:
     warning = scenario.training.optimizer.warning
     if warning and scenario.training.step_time is None:
         yield f"training.optimizer: {warning}"
+
+
+def _ring(scenario: Scenario) -> Iterator[str]:
+    if scenario.ring_is_cut and scenario.parallelism:
+        host, tensor = scenario.cluster.host, scenario.parallelism.tensor
+        reach = mapped(host, scenario.cluster.topology, scenario.gpus)
+        where = f"links of a domain of {reach} GPUs" if reach > 1 else "no links but PCIe and NICs"
+        yield (
+            f"stack.async_tensor: `ring` sends from inside kernels, which needs GPUs that map each other's memory; "
+            f"tensor {tensor} has {where} for it, so that `bulk` is simulated"
+        )
 
 
 def _save(scenario: Scenario) -> Iterator[str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from simulator.machine.domains import mapped
 from simulator.machine.kernels import attention
 from simulator.reliability.checkpointing.base import CheckpointPolicy
 from simulator.reliability.fleet import Failures
@@ -95,13 +96,22 @@ class Scenario:
             return self.gpus
         return self.gpus // (self.parallelism.tensor * self.parallelism.pipeline * self.parallelism.context.size)
 
+    @property
+    def ring_is_cut(self) -> bool:
+        """Whether products of a tensor group would have to be cut for an exchange over links that cannot map memory."""
+        tensor = self.parallelism.tensor if self.parallelism else 1
+        cluster = self.cluster
+        return self.stack.async_tensor == "ring" and tensor > mapped(cluster.host, cluster.topology, self.gpus)
+
     @cached_property
     def rank(self) -> Rank:
-        """What one rank is; a kernel of attention that was never written for the GPU is its best one."""
+        """What one rank is, with what the machine can do of the stack: a kernel of attention that was never written for
+        the GPU is its best one, and exchanges beside the product that needs them stay inside a scale-up domain."""
         assert self.model is not None
         assert self.parallelism is not None
         gpu = self.cluster.host.gpu
-        rank = Rank.of(self.model, self.stack, self.parallelism, self.training, data=self.data, moe=self.moe)
+        stack = replace(self.stack, async_tensor="bulk") if self.ring_is_cut else self.stack
+        rank = Rank.of(self.model, stack, self.parallelism, self.training, data=self.data, moe=self.moe)
         known = rank.keeps_scores or rank.kernel in gpu.kernels.attention
         return rank if known else replace(rank, kernel=attention.newest(gpu))
 

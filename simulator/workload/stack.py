@@ -155,8 +155,9 @@ class Stack:
     """What parameter sharding has gathered, and of which it has whole gradients, at a time: a layer, or one matrix of
     it, as a compiler does that knows when each is used."""
     communication_sms: Share = 0.16
-    """Share of its rate that compute loses beside a collective, which takes SMs, bandwidth of memory and power from it:
-    18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114)."""
+    """Share of its rate that arithmetic loses beside a collective, whose kernels take SMs and power: compute takes
+    18.9% longer in the mean of FSDP and pipelines on A100, H100, MI210 and MI250 (arXiv 2507.03114). Work bound by
+    memory loses the bandwidth that the collective moves."""
     moe_dispatcher: Literal["alltoall", "fused"] = "alltoall"
     """`alltoall` sends a row to each expert; `fused` (DeepEP, HybridEP) sends a token once to each host that has one of
     its experts, and from there once to each rank over the scale-up links."""

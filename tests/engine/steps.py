@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from simulator.engine.step.commands import Compute
+from simulator.engine.step.contention import Taken
 from simulator.engine.step.pieces import COMPUTE, Item, Piece
 from simulator.engine.step.transfers import Transfer
 from simulator.engine.step.work import Chunk, StepWork, Unit
@@ -20,7 +21,7 @@ NO_TRANSFER = Transfer()
 
 
 def piece(*seconds: float) -> Piece:
-    return Piece(tuple(Item(COMPUTE, one) for one in seconds))
+    return Piece(tuple(Item(COMPUTE, one, memory=0.3) for one in seconds))
 
 
 def unit(forward: float = 1.0, backward: float = 2.0, **more: Any) -> Unit:
@@ -57,7 +58,7 @@ def works(draw: Any, stages: tuple[int, ...] = (2, 4), load: float = 0.0, takes:
     if schedule.check(count, microbatches):
         schedule = OneForwardOneBackward()
     loads = (("nic out", load), ("nic in", load)) if load else ()
-    taken = draw(st.sampled_from([0.0, takes]))
+    taken = Taken(*draw(st.sampled_from([(0.0, 0.0), (takes, takes / 2), (0.0, takes)])))
     chunks = tuple(
         chunk(
             draw(times),

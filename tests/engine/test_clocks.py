@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from steps import chunk, equal, sharded, works
 
 from simulator.engine.step import recorded, simulated, stage_clocks
+from simulator.engine.step.contention import Taken
 from simulator.engine.step.transfers import Transfer
 from simulator.engine.step.work import StepWork
 from simulator.workload.schedules.gpipe import GPipe
@@ -61,7 +62,7 @@ def test_gradients_of_a_layer_are_reduced_as_soon_as_its_backward_is_done(reduce
 
 def test_compute_beside_a_reduction_is_slower_for_as_long_as_it_runs():
     """The second layer does 1 s of work beside 0.8 s of reduction that leaves half of it: 0.4 + 0.6 s."""
-    one = chunk(2.0, 2.0, reduce=Transfer("data", 1.6, takes=0.5))
+    one = chunk(2.0, 2.0, reduce=Transfer("data", 1.6, takes=Taken(0.5, 0.5)))
     work = StepWork(schedule=OneForwardOneBackward(), stages=1, microbatches=1, chunks=(one,))
     assert simulated.time(work).seconds == pytest.approx(2.0 + 1.0 + 1.4 + 0.8)
 
@@ -78,7 +79,9 @@ def test_simpy_is_the_clock_without_sharing_where_nothing_is_shared(work):
 @given(works(), st.sampled_from([0.0, 0.2, 2.0]), st.sampled_from([0.0, 0.3, 3.0]), st.integers(0, 2))
 @settings(max_examples=100, deadline=None)
 def test_they_agree_on_weights_that_are_gathered_in_every_microbatch(work, gather, reduce, prefetch):
-    work = sharded(work, Transfer("data", gather, takes=0.2), Transfer("data", reduce, takes=0.3), prefetch)
+    work = sharded(
+        work, Transfer("data", gather, takes=Taken(0.2)), Transfer("data", reduce, takes=Taken(0.3, 0.4)), prefetch
+    )
     assert simulated.simulate(work).timing.seconds == pytest.approx(stage_clocks.play(work).seconds, rel=1e-9)
 
 
@@ -141,7 +144,7 @@ def test_sends_to_one_stage_follow_each_other():
 
 def test_the_same_step_twice_is_the_same_to_the_last_bit():
     loads = (("nic out", 0.8), ("nic in", 0.8))
-    transfer = Transfer("data", 0.3, (), loads, 0.1)
+    transfer = Transfer("data", 0.3, (), loads, Taken(0.1))
     work = equal(InterleavedOneForwardOneBackward(chunks=4), 4, 8, 0.25, 0.5, send=transfer._replace(seconds=0.06))
     chunks = tuple(chunk(0.25, 0.5, reduce=transfer, gather=transfer) for _ in work.chunks)
     work = replace(work, chunks=chunks)

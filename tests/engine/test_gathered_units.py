@@ -9,6 +9,7 @@ import pytest
 from simulator.engine.prices.assembly import assembly
 from simulator.engine.prices.constants import Shared
 from simulator.engine.step.local_clock import alone
+from simulator.engine.step.pieces import COMPUTE
 from simulator.engine.step.work import Chunk, Unit
 from simulator.machine.kernels import elementwise
 from simulator.scenario import from_dict
@@ -91,12 +92,17 @@ def test_gradients_that_are_reduced_every_microbatch_are_not_summed_whole():
     assert len(sums(piped)) == 4
 
 
-def test_compute_beside_a_gather_loses_sms_and_three_passes_of_memory():
+def test_compute_beside_a_gather_loses_sms_where_it_computes_and_three_passes_where_it_moves_bytes():
     case = scenario(communication_sms=0.1, gather_copies=0.0, scatter_copies=0.0)
     axis, unit = pieces(case)
     gather = Exchange("shard", "all_gather", unit.dense * 2)
     gathering = axis.durations.seconds(gather)
-    memory = 3 * gather.nbytes / case.cluster.host.gpu.memory_bandwidth
+    memory = 3 * gather.nbytes * 7 / 8 / gathering / case.cluster.host.gpu.memory_bandwidth
+    assert axis.durations.taken(gather) == pytest.approx((0.1, memory))
     forward = alone(Chunk(units=(replace(axis.gathered(unit), count=2),), prefetch=1).phases["F"])
+    (piece,) = unit.pieces["F"]
+    (mix,) = {item.memory for item in piece.items if item.stream == COMPUTE}
+    left = 1 / ((1 - mix) / 0.9 + mix / (1 - memory))
+    assert 0.05 < mix < 0.4
     assert seconds(unit, "F") > 2 * gathering
-    assert forward.seconds == pytest.approx(gathering + 2 * seconds(unit, "F") + 0.1 * gathering + memory)
+    assert forward.seconds == pytest.approx(2 * gathering + 2 * seconds(unit, "F") - left * gathering)

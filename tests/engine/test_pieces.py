@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.engine.step.contention import Taken
 from simulator.engine.step.local_clock import LocalClock, alone
 from simulator.engine.step.pieces import HOST, Item, Piece
 
@@ -35,14 +36,19 @@ def test_exchanges_of_one_axis_run_one_after_the_other_and_of_two_axes_side_by_s
 
 def test_compute_beside_an_exchange_has_what_that_leaves():
     # Four seconds beside at 3/4 of the speed do three; the fifth runs alone.
-    assert play(Item("tensor", 4.0, takes=0.25), Item(COMPUTE, 4.0)).seconds == pytest.approx(5.0)
+    assert play(Item("tensor", 4.0, takes=Taken(0.25)), Item(COMPUTE, 4.0)).seconds == pytest.approx(5.0)
     # An exchange that outlives compute slows all of it; what it adds is on the exchange's account.
-    parts = play(Item("tensor", 9.0, takes=0.25), Item(COMPUTE, 3.0)).parts
+    parts = play(Item("tensor", 9.0, takes=Taken(0.25)), Item(COMPUTE, 3.0)).parts
     assert parts == pytest.approx({"compute": 3.0, "tensor": 6.0})
 
 
 def test_two_exchanges_take_what_both_take():
-    both = (Item("tensor", 9.0, takes=0.25), Item("expert", 9.0, takes=0.25), Item(COMPUTE, 3.0), Item(COMPUTE, 1.5))
+    both = (
+        Item("tensor", 9.0, takes=Taken(0.25)),
+        Item("expert", 9.0, takes=Taken(0.25)),
+        Item(COMPUTE, 3.0),
+        Item(COMPUTE, 1.5),
+    )
     assert play(*both).seconds == 9.0
     assert play(*both, Item(COMPUTE, 1.0)).seconds == pytest.approx(10.0)
 
@@ -57,16 +63,18 @@ def test_nothing_takes_no_time():
 
 
 ITEMS = st.lists(
-    st.tuples(st.sampled_from([COMPUTE, "tensor", "expert"]), st.floats(0.0, 3.0), st.booleans()), max_size=9
+    st.tuples(st.sampled_from([COMPUTE, "tensor", "expert"]), st.floats(0.0, 3.0), st.booleans(), st.floats(0.0, 1.0)),
+    max_size=9,
 )
 
 
 def items(drawn) -> tuple[Item, ...]:
     """Each compute waits for the exchange issued last, if it is drawn to wait."""
     found: list[Item] = []
-    for stream, seconds, waits in drawn:
+    for stream, seconds, waits, memory in drawn:
         exchanges = [place for place, item in enumerate(found) if item.stream != COMPUTE]
-        found.append(Item(stream, seconds, tuple(exchanges[-1:]) if waits and stream == COMPUTE else (), takes=0.1))
+        after = tuple(exchanges[-1:]) if waits and stream == COMPUTE else ()
+        found.append(Item(stream, seconds, after, takes=Taken(0.1, 0.3), memory=memory))
     return tuple(found)
 
 

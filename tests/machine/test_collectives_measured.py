@@ -1,6 +1,7 @@
 """Predictions beside published measurements: the errors that the documentation promises."""
 
 import csv
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -111,3 +112,22 @@ def test_all_to_alls_follow_the_same_source(hosts):
         for r in rows
     ]
     assert sum(abs(ratio - 1) for ratio in ratios) / len(ratios) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("machine", "nics", "hosts", "operation", "nbytes", "measured"),
+    [
+        ("dgx-h100", 8, 1, "all_reduce", 17179869184, 480.0),
+        ("dgx-h100", 8, 1, "all_gather", 17179869184, 370.0),
+        ("dgx-h100", 8, 2, "all_reduce", 8589934592, 470.0),
+        ("dgx-a100", 8, 2, "all_reduce", 8589934592, 192.0),
+        ("dgx-a100", 4, 2, "all_reduce ring", 4294967296, 86.0),
+        ("dgx-a100", 8, 1, "all_reduce", 4294967296, 232.54),
+    ],
+)
+def test_bus_bandwidths_that_users_report_of_healthy_fabrics(machine, nics, hosts, operation, nbytes, measured):
+    """nccl-tests issues 212, 309 and 175, nccl issues 812 and 1048; within 15%."""
+    channel = Network(replace(host(machine), nics=nics), hosts, FatTree()).channel(8 * hosts, 1)
+    operation, _, algorithm = operation.partition(" ")
+    found = collectives.bus_bandwidth(operation, nbytes, channel, algorithm or "auto") / 1e9
+    assert found == pytest.approx(measured, rel=0.15)

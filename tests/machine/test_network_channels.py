@@ -218,7 +218,7 @@ def test_a_gpu_of_unknown_make_has_the_links_that_are_given():
 @pytest.mark.parametrize("name", ["l40s", "rtx-3090", "rtx-4090", "a40", "h100-sxm-80gb", "mi300x", "gaudi-3"])
 @pytest.mark.parametrize("domain", [2, 8])
 def test_scale_up_bandwidth_that_is_given_is_what_a_domain_has(name, domain):
-    """Also where cards meet over PCIe and bridges join pairs; wider groups meet over the host link."""
+    """Also where cards meet over PCIe and bridges join pairs; wider groups meet over host links."""
     card = gpu(name)
 
     def network(bandwidth):
@@ -229,7 +229,9 @@ def test_scale_up_bandwidth_that_is_given_is_what_a_domain_has(name, domain):
     assert (slow.scale_up_bandwidth, fast.scale_up_bandwidth) == (20e9, 50e9)
     assert collectives.time("all_reduce", 1e9, slow) > 1.5 * collectives.time("all_reduce", 1e9, fast)
     if domain < 8:
-        assert network(50e9).channel(8, 1).scale_up_bandwidth == 31e9
+        wide = network(50e9).channel(8, 1)
+        assert wide.islands == (wide.fabric != "pcie")
+        assert wide.scale_up_bandwidth == (50e9 if wide.islands else 31e9)
 
 
 @pytest.mark.parametrize(("name", "bandwidth"), [("l40s", 31e9), ("rtx-3090", 31e9), ("h100-sxm-80gb", 450e9)])
@@ -238,10 +240,13 @@ def test_without_a_given_bandwidth_cards_meet_over_pcie_and_others_over_their_ow
     assert made.channel(8, 1).scale_up_bandwidth == made.loads(())[0].bandwidth == bandwidth
 
 
-def test_ranks_beyond_a_bridged_pair_meet_over_pcie():
+def test_ranks_beyond_a_bridged_pair_meet_over_the_host_links_of_both():
     bridged = Network(replace(H100, scale_up=replace(H100.scale_up, domain=2)), 1, SingleSwitch())
     assert bridged.channel(2, 1).fabric == "nvlink4"
-    assert bridged.channel(4, 1).fabric == "pcie"
+    assert not bridged.channel(2, 1).islands
+    assert bridged.channel(4, 1).scale_up_bandwidth == pytest.approx(2 * 63e9 * 0.77 / 0.815)
+    assert bridged.channel(4, 2).fabric == "pcie"
+    assert bridged.channel(4, 2).scale_up_bandwidth == 63e9
 
 
 @pytest.mark.parametrize("fabric", [META, RailOptimized(), FatTree(levels=2, hosts_per_leaf=2, oversubscription=4.0)])

@@ -14,6 +14,7 @@ from simulator.engine.prices.durations import Durations
 from simulator.engine.prices.host_copies import HostCopies, HostSide
 from simulator.engine.prices.stage_units import units_of
 from simulator.engine.step.commands import Compute
+from simulator.engine.step.contention import NONE
 from simulator.engine.step.local_clock import alone
 from simulator.engine.step.transfers import FULL, NOTHING, Transfer, joined
 from simulator.engine.step.work import Chunk, StepWork, Unit
@@ -129,7 +130,7 @@ class Assembly:
             return sent
         # The receiver waits for that gather, so that its links are free of other exchanges of this axis.
         gathered = self.data.transfer(Exchange("tensor", "all_gather", residual))
-        return joined((sent, gathered._replace(loads=(), takes=0.0)))
+        return joined((sent, gathered._replace(loads=(), takes=NONE)))
 
     def _optimizer(self) -> tuple[tuple[Compute, ...], ...]:
         """Return the optimizer step of each stage, on the GPU or on the host."""
@@ -183,7 +184,8 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
         for name, axis in axes(scenario.parallelism, scenario.data).items()
     }
     narrow = _narrow(channels.values())
-    channels = {name: channel.among(narrow) for name, channel in channels.items()}
+    year = scenario.stack.year
+    channels = {name: replace(channel.among(narrow), year=year) for name, channel in channels.items()}
     durations = Durations(
         scenario.cluster.host.gpu,
         scenario.stack,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from simulator.engine.prices.durations import Durations
-from simulator.engine.step.local_clock import MOST_TAKEN
+from simulator.engine.step.contention import NONE
 from simulator.engine.step.pieces import COMPUTE, Item, Piece
 from simulator.engine.step.transfers import NOTHING, Transfer, joined, scaled
 from simulator.engine.step.work import Unit
@@ -16,11 +16,6 @@ from simulator.workload.operations import Exchange, Traffic
 from simulator.workload.rank import Rank
 from simulator.workload.stack import WIDTH
 from simulator.workload.states import widths
-
-MEMORY_PASSES = 3
-"""Passes over GPU memory of each byte of a ring of NCCL: written by the rank before, read, and written to where it goes
-or read together with what is added to it."""
-
 
 COPIES = {"shard": "replicate", "expert_data": "expert_replicate"}
 """Axes over which state is shared out, each with that of its copies."""
@@ -113,23 +108,17 @@ class DataAxis:
 
     def _copy(self, name: str, nbytes: Bytes) -> tuple[Piece, ...]:
         seconds = self.durations.seconds(Traffic(nbytes)) if nbytes and "data" not in self.durations.without else 0.0
-        return (Piece((Item(COMPUTE, seconds, part="data", name=name),)),) if seconds else ()
+        return (Piece((Item(COMPUTE, seconds, part="data", name=name, memory=1.0),)),) if seconds else ()
 
     def _sent(self, unit: Unit, operation: str, width: Bytes) -> Transfer:
-        """Return what is sent for one unit, which compute beside it shares SMs and memory with."""
+        """Return what is sent for one unit, one exchange after the other."""
         exchanges = []
         for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data")):
             if count:
                 exchanges.append(Exchange(axis, operation, count * width))
                 if operation == "reduce_scatter" and (across := self._across_replicas(axis, count)):
                     exchanges.append(across)
-        sent = joined(map(self.transfer, exchanges))
-        if not sent.seconds:
-            return NOTHING
-        channels = self.durations.channels
-        nbytes = added(exchange.nbytes for exchange in exchanges if channels[exchange.axis].ranks > 1)
-        memory = MEMORY_PASSES * nbytes / sent.seconds / self.durations.gpu.memory_bandwidth
-        return sent._replace(takes=min(MOST_TAKEN, self.stack.communication_sms + memory))
+        return joined(map(self.transfer, exchanges))
 
     def transfer(self, exchange: Exchange, bucket: Bytes = 0.0) -> Transfer:
         """Return an exchange as a transfer that may share its links with others, cut into buckets if they are given."""
@@ -141,5 +130,5 @@ class DataAxis:
             return NOTHING
         loads, payload = durations.loads(one)
         part = "pipeline" if exchange.axis == "pipeline" else "data"
-        takes = self.stack.communication_sms if part == "data" else 0.0
+        takes = durations.taken(one) if part == "data" else NONE
         return Transfer(part, seconds, scaled(payload, pieces), loads, takes)

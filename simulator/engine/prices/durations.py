@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from simulator.engine.prices import dispatch
 from simulator.engine.prices.constants import Shared
+from simulator.engine.step.contention import NONE, Taken
 from simulator.engine.step.pieces import COMPUTE, HOST, Item, Piece
 from simulator.engine.step.transfers import SCALE_OUT, SCALE_UP, Loads, Payload, Way, scaled
 from simulator.machine import collectives
@@ -15,7 +16,7 @@ from simulator.machine.collectives import all_to_all
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention, elementwise, gemm
 from simulator.machine.traffic import Pattern
-from simulator.units import Bytes, BytesPerSecond, Seconds
+from simulator.units import Bytes, BytesPerSecond, Seconds, Share
 from simulator.workload.operations import Core, Exchange, Gemm, Operation, Program, Traffic, Work
 from simulator.workload.stack import Stack
 
@@ -25,6 +26,10 @@ IN_LAYERS = ("tensor", "context", "context_heads", "context_tokens", "expert", "
 """Axes over which layers, embedding and head exchange."""
 STREAMS = {"context_heads": "context", "context_tokens": "context"}
 """The stream and the account of axes that are parts of another."""
+MEMORY_PASSES = 3
+"""Passes over GPU memory of each byte that a GPU sends in a collective of NCCL: what the rank before has written into
+the buffer is read, and written to where it goes or read together with what is added to it (NVIDIA/nccl,
+src/device/all_gather.h and reduce_scatter.h: directRecvCopyDirectSend, recvReduceSend)."""
 
 
 class Durations:
@@ -142,6 +147,35 @@ class Durations:
         up = collectives.scale_up_bytes(work.operation, work.nbytes, channel, self.algorithm)
         return up, collectives.wire_bytes(work.operation, work.nbytes, channel, self.algorithm)
 
+    def taken(self, work: Exchange) -> Taken:
+        """Return what an exchange takes of the GPU while it runs alone, from compute beside it."""
+        channel, seconds = self.channels[work.axis], self.seconds(work)
+        if channel.ranks <= 1 or seconds <= 0:
+            return NONE
+        moved = MEMORY_PASSES * max(self._sent(work, channel)) / seconds
+        return Taken(self.stack.communication_sms, moved / self.gpu.memory_bandwidth)
+
+    def bound_by_memory(self, work: Gemm | Core | Traffic) -> Share:
+        """Return the share of an operation's time that is bound by memory."""
+        if isinstance(work, Traffic):
+            return 1.0
+        if isinstance(work, Core):
+            return attention.bound_by_memory(
+                self.gpu,
+                batch=work.batch,
+                heads=work.heads,
+                queries=work.queries,
+                keys=work.keys,
+                head_size=work.head_size,
+                value_size=work.value_size,
+                causal=work.causal,
+                backward=work.backward,
+                kernel=work.kernel,
+                dtype=work.dtype,
+            )
+        m, n, k = (max(1, round(size)) for size in (work.m, work.n, work.k))
+        return gemm.bound_by_memory(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
+
     def piece(self, program: Program, host: Seconds = 0.0) -> Piece:
         """Return a program as a piece that takes the host so long to launch."""
         items = [self._item(operation) for operation in program]
@@ -155,8 +189,9 @@ class Durations:
         seconds = share * self.seconds(work)
         if not isinstance(work, Exchange):
             part = "recompute" if operation.recompute else "compute"
-            return Item(COMPUTE, seconds, operation.waits, part, name=operation.name)
-        taken = self.stack.communication_sms if seconds else 0.0
+            memory = self.bound_by_memory(work)
+            return Item(COMPUTE, seconds, operation.waits, part, name=operation.name, memory=memory)
+        taken = self.taken(work)
         loads, payload = self.loads(work)
         payload = payload if share == 1 else scaled(payload, share)
         stream = STREAMS.get(work.axis, work.axis)

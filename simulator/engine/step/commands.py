@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from simulator.engine.step.transfers import Payload, Transfer
-from simulator.units import Seconds
+from simulator.units import Seconds, Share
 
 Account = dict[str, Seconds]
 """Time by the part of a step that it is booked on."""
@@ -30,6 +30,8 @@ class Compute(NamedTuple):
     slot: Slot = ()
     payload: Payload = ()
     """What is sent meanwhile, by an optimizer that exchanges."""
+    memory: Share = 0.0
+    """Share of the time that is bound by memory; the rest is bound by arithmetic."""
 
 
 class Start(NamedTuple):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from simulator.engine.step.commands import Account, Compute, Start, Wait
+from simulator.engine.step.contention import Taken, pace, together
 from simulator.engine.step.pieces import Alone, Do, Phase, Piece, Program, Run
 from simulator.units import Seconds, Share
-
-MOST_TAKEN: Share = 0.9
-"""Compute never stops beside transfers, however fast their links are beside its memory."""
 
 
 class Timing(NamedTuple):
@@ -25,7 +23,7 @@ class Flight(NamedTuple):
 
     begin: Seconds
     end: Seconds
-    takes: Share
+    takes: Taken
     part: str
 
 
@@ -65,7 +63,7 @@ class LocalClock:
     def compute(self, command: Compute) -> None:
         self.account(command.part, command.seconds)
         if self.beside():
-            self._slowed(command.seconds)
+            self._slowed(command.seconds, command.memory)
         else:
             self.now += command.seconds
 
@@ -100,7 +98,7 @@ class LocalClock:
         transfer = command.transfer
         flight = Flight(begin, begin + transfer.seconds, transfer.takes, transfer.part)
         self.free[command.stream] = flight.end
-        if transfer.takes and transfer.seconds:
+        if any(transfer.takes) and transfer.seconds:
             self.flights.append(flight)
         return flight
 
@@ -109,14 +107,14 @@ class LocalClock:
             self.account(flight.part, flight.end - self.now)
             self.now = flight.end
 
-    def _slowed(self, seconds: Seconds) -> None:
+    def _slowed(self, seconds: Seconds, memory: Share) -> None:
         """Compute for what takes `seconds` alone, slowed by the transfers beside it."""
         began, left, blamed = self.now, seconds, ""
         while flights := self.beside():
             now = [flight for flight in flights if flight.begin <= self.now]
             later = [flight.begin for flight in flights if flight.begin > self.now]
             blamed = blamed or (now[0].part if now else "")
-            rate = 1 - min(MOST_TAKEN, sum(flight.takes for flight in now))
+            rate = pace(together(flight.takes for flight in now), memory)
             until = min([flight.end for flight in now] + later)
             if self.now + left / rate <= until:
                 break

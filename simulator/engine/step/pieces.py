@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from simulator.engine.step.commands import Account, Barrier, Compute, Handle, Put, Receive, Send, Slot, Start, Wait
+from simulator.engine.step.contention import NONE, Taken
 from simulator.engine.step.transfers import Loads, Payload, Transfer, Volume, add, scaled
 from simulator.units import Seconds, Share
 
@@ -31,11 +32,13 @@ class Item(NamedTuple):
     """Places in the list of what must be done before."""
     part: str = COMPUTE
     """The account that a compute item's own time goes to."""
-    takes: Share = 0.0
-    """Share of its rate that compute loses beside this exchange."""
+    takes: Taken = NONE
+    """What compute has to do without beside this exchange."""
     loads: Loads = ()
     payload: Payload = ()
     name: str = ""
+    memory: Share = 0.0
+    """Of a compute item, the share of its time that is bound by memory."""
 
 
 class Alone(NamedTuple):
@@ -49,7 +52,7 @@ class Piece:
     """Operations that a stage does in a row."""
 
     def __init__(self, items: tuple[Item, ...]) -> None:
-        self.items = items
+        self.items = _levelled(items)
         self.streams = frozenset(item.stream for item in items)
         self.alone: Alone | None = None
         self.cuts: dict[frozenset[str], tuple[Part, ...] | None] = {}
@@ -61,11 +64,11 @@ class Piece:
         """
         handles: list[Any] = []
         last: dict[str, Any] = {}
-        for stream, seconds, waits, part, takes, loads, payload, name in self.joined if merged else self.items:
+        for stream, seconds, waits, part, takes, loads, payload, name, memory in self.joined if merged else self.items:
             if stream == COMPUTE:
                 for place in waits:
                     yield Wait(handles[place])
-                yield Compute(seconds, part, name)
+                yield Compute(seconds, part, name, memory=memory)
                 handles.append(None)
                 continue
             transfer = Transfer(PARTS.get(stream, stream), seconds, payload, loads, takes)
@@ -95,8 +98,7 @@ class Piece:
         places: list[int] = []
         for item in self.items:
             before = found[-1] if found else None
-            alike = before and before.stream == item.stream == COMPUTE and before.part == item.part
-            if before and alike and not item.waits:
+            if before and _goes_on(before, item):
                 found[-1] = before._replace(seconds=before.seconds + item.seconds)
             else:
                 found.append(item._replace(waits=tuple(places[place] for place in item.waits)))
@@ -145,6 +147,33 @@ class Piece:
         for item in self.items:
             add(sent, item.payload)
         return sent
+
+
+def _goes_on(before: Item, item: Item) -> bool:
+    """Return whether a compute follows another on the same account, with nothing to wait for between them."""
+    return before.stream == item.stream == COMPUTE and before.part == item.part and not item.waits
+
+
+def _levelled(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Return the items with one share bound by memory, their mean, for computes that follow one another.
+
+    Which of them meets a transfer shifts from microbatch to microbatch; together they may be played as one.
+    """
+    found: list[Item] = []
+    first = 0
+    for place, item in enumerate(items):
+        if place and not _goes_on(items[place - 1], item):
+            found += _mixed(items[first:place])
+            first = place
+    return (*found, *_mixed(items[first:]))
+
+
+def _mixed(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    if len(items) < 2:
+        return items
+    seconds = sum(item.seconds for item in items)
+    memory = sum(item.memory * item.seconds for item in items) / seconds if seconds else 0.0
+    return tuple(item._replace(memory=memory) for item in items)
 
 
 class _Until(NamedTuple):

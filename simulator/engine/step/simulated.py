@@ -223,7 +223,7 @@ class _Stage:
         began, seconds = self.env.now, command.seconds
         self.account(command.part, seconds)
         add(self.sent, command.payload)
-        if slowed := (yield from self.stream.compute(seconds)):
+        if slowed := (yield from self.stream.compute(seconds, command.memory)):
             self.account(*slowed)
         if command.name:
             self.world.operations.append(Span(self.track, command.name, began, self.env.now - began, command.part))

@@ -11,9 +11,8 @@ from typing import Any
 import simpy
 
 from simulator.engine.step.commands import Key
-from simulator.engine.step.local_clock import MOST_TAKEN
+from simulator.engine.step.contention import pace, together
 from simulator.engine.step.transfers import Transfer
-from simulator.sums import added
 from simulator.units import Seconds, Share
 
 Process = Generator[simpy.Event, Any, Any]
@@ -53,6 +52,8 @@ class _Running:
     """What is left of it, as long as it would take alone."""
     done: simpy.Event
     since: Seconds
+    memory: Share
+    """Of its time, that is bound by memory."""
     rate: Share = 1.0
     """What transfers beside it leave of compute."""
     blamed: str = ""
@@ -70,13 +71,14 @@ class ComputeStream:
         self._taking: dict[Transmission, None] = {}
         self._running: _Running | None = None
 
-    def compute(self, seconds: Seconds) -> Generator[simpy.Event, Any, tuple[str, Seconds] | None]:
-        """Compute what takes `seconds` alone; return what it took longer, and the account of that."""
+    def compute(self, seconds: Seconds, memory: Share = 0.0) -> Generator[simpy.Event, Any, tuple[str, Seconds] | None]:
+        """Compute what takes `seconds` alone, a share of them bound by memory; return what it took longer, and the
+        account of that."""
         if not self.takers:
             yield self.env.timeout(seconds)
             return None
         began = self.env.now
-        running = self._running = _Running(seconds, self.env.event(), began)
+        running = self._running = _Running(seconds, self.env.event(), began, memory)
         self._schedule(running)
         yield running.done
         self._running = None
@@ -102,7 +104,7 @@ class ComputeStream:
     def _schedule(self, running: _Running) -> None:
         """Go on with what is running under what is taken from it now."""
         running.since = self.env.now
-        running.rate = 1 - min(MOST_TAKEN, added(one.transfer.takes for one in self._taking))
+        running.rate = pace(together(one.transfer.takes for one in self._taking), running.memory)
         running.blamed = running.blamed or next((one.transfer.part for one in self._taking), "")
         running.version += 1
         version = running.version
@@ -135,7 +137,7 @@ class CommunicationStream:
 
     def add(self, one: Transmission) -> None:
         one.done.began = self.env.now
-        self._beside.takers += one.transfer.takes > 0
+        self._beside.takers += any(one.transfer.takes)
         self._queue.append(one)
         if self._wake is not None:
             self._wake.succeed()
@@ -149,10 +151,10 @@ class CommunicationStream:
                     if not event.processed:
                         yield event
                 began = self.env.now
-                if one.transfer.takes:
+                if any(one.transfer.takes):
                     self._beside.take(one)
                 yield self._send(one.transfer.seconds, one.loads)
-                if one.transfer.takes:
+                if any(one.transfer.takes):
                     self._beside.give_back(one)
                 self._sent(one, began)
                 one.done.succeed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from simulator.engine.step.contention import NONE, Taken
 from simulator.machine.traffic import Pattern
 from simulator.units import Bytes, Number, Seconds, Share
 
@@ -51,8 +52,8 @@ class Transfer(NamedTuple):
     """While nothing else uses its links."""
     payload: Payload = ()
     loads: Loads = ()
-    takes: Share = 0.0
-    """Share of its rate that compute of the same stage loses beside it."""
+    takes: Taken = NONE
+    """What compute of the same stage has to do without beside it."""
 
     def part_of(self, share: float) -> Transfer:
         """Return `share` of the transfer."""
@@ -72,7 +73,10 @@ def joined(transfers: Iterable[Transfer]) -> Transfer:
     for one in those:
         for link, load in one.loads:
             loads[link] = loads.get(link, 0.0) + load * one.seconds / seconds
-    taken = sum(one.takes * one.seconds for one in those) / seconds
+    taken = Taken(
+        sum(one.takes.sms * one.seconds for one in those) / seconds,
+        sum(one.takes.memory * one.seconds for one in those) / seconds,
+    )
     payload = tuple(entry for one in those for entry in one.payload)
     return Transfer(those[0].part, seconds, payload, tuple(loads.items()), taken)
 

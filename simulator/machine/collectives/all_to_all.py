@@ -38,7 +38,7 @@ def to_everyone(channel: Channel) -> Sent:
 def plan(channel: Channel, sent: Sent) -> Plan:
     """Return the time of an exchange that sends this over each level at once, as a function of the buffer's size."""
     constants = links(channel)
-    rate = channel.scale_up_bandwidth * channel.scale_up_factor
+    rate = (channel.scale_up_exchange or channel.scale_up_bandwidth) * channel.scale_up_factor
     if constants.shape in ("mesh", "cube-mesh"):
         rate = constants.usable(channel.ranks_per_host, rate, channel.scale_up_pair)
     per_byte = sent.up / (rate * constants.all_to_all) if sent.up else 0.0

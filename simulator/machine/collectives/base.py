@@ -60,6 +60,8 @@ class Collective(ABC):
     operations: ClassVar[tuple[Operation, ...]]
     automatic: ClassVar[bool] = True
     """Whether a library takes it by itself; others run only when the scenario pins them."""
+    since: ClassVar[int] = 0
+    """The first year whose frameworks ship with a library that has it."""
 
     def supports(self, operation: Operation, channel: Channel) -> bool:
         """Tell whether this way exists for `operation` on `channel`."""

@@ -66,7 +66,8 @@ def choose(operation: Operation, nbytes: Bytes, channel: Channel, algorithm: str
 @lru_cache(maxsize=4096)
 def choices(operation: Operation, channel: Channel, algorithm: str = "auto") -> tuple[Choice, ...]:
     """Return all that may run `operation` on `channel`."""
-    ways = [way for way in algorithms().values() if way.automatic and way.supports(operation, channel)]
+    known = [way for way in algorithms().values() if channel.year is None or way.since <= channel.year]
+    ways = [way for way in known if way.automatic and way.supports(operation, channel)]
     if algorithm != "auto":
         if algorithm not in algorithms():
             raise ScenarioError(f"no collective algorithm named {algorithm!r}; one of {', '.join(algorithms())}")

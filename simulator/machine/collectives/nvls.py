@@ -21,6 +21,7 @@ from simulator.units import Bytes
 @dataclass(frozen=True, kw_only=True)
 class Nvls(Collective):
     kind: ClassVar[str] = "nvls"
+    since: ClassVar[int] = 2023
     operations: ClassVar[tuple[Operation, ...]] = ("all_reduce",)
 
     def supports(self, operation: Operation, channel: Channel) -> bool:
@@ -54,7 +55,7 @@ class Nvls(Collective):
 def worthwhile(channel: Channel) -> bool:
     """Tell whether the switch can do it and NCCL expects it to beat a ring inside the host."""
     inside = channel.ranks_per_host
-    if links(channel).multicast is None or inside < 2:
+    if links(channel).multicast is None or inside < 2 or channel.islands:
         return False
     return nccl.nvls_efficiency(links(channel).nccl) * (inside - 1) / inside > inside / (2 * (inside - 1))
 

@@ -22,6 +22,7 @@ from simulator.units import Bytes
 @dataclass(frozen=True, kw_only=True)
 class NvlsTree(Collective):
     kind: ClassVar[str] = "nvls-tree"
+    since: ClassVar[int] = 2023
     operations: ClassVar[tuple[Operation, ...]] = ("all_reduce",)
 
     def supports(self, operation: Operation, channel: Channel) -> bool:

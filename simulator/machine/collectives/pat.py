@@ -1,8 +1,8 @@
 """PAT: parallel aggregated trees for all-gather and reduce-scatter with one rank a host; latency grows with log2.
 
-NCCL 2.23 and later (NVIDIA/nccl, S. Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at
-scale", arXiv 2506.20252). Latency by NCCL's model: base + log2(k) L_net / 3.5 + 2.8 us a rank; three quarters of the
-ring's bandwidth.
+NCCL 2.23 and later, announced in January 2025 (S. Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter
+operations at scale", arXiv 2506.20252), for one rank a host only (NVIDIA/nccl, src/graph/tuning.cc, ncclPatEnable).
+Latency by NCCL's model: base + log2(k) L_net / 3.5 + 2.8 us a rank; three quarters of the ring's bandwidth.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ PER_RANK: Seconds = 2.8e-6
 class Pat(Collective):
     kind: ClassVar[str] = "pat"
     operations: ClassVar[tuple[Operation, ...]] = ("all_gather", "reduce_scatter")
+    since: ClassVar[int] = 2025
 
     def supports(self, operation: Operation, channel: Channel) -> bool:
         alone = channel.ranks_per_host == 1 and channel.hosts > 1

@@ -75,18 +75,9 @@ def time(
         kernel = newest(gpu)
     value_size = value_size or head_size
     if kernel in UNFUSED:
-        return _unfused(
-            gpu,
-            batch * heads,
-            queries,
-            keys,
-            head_size,
-            value_size,
-            backward=backward,
-            eager=kernel != "unfused",
-            sinks=kernel == "sinks",
-            causal=causal,
-            dtype=dtype,
+        squares = batch * heads
+        return sum(
+            _unfused(gpu, squares, queries, keys, head_size, value_size, kernel, backward, causal=causal, dtype=dtype)
         )
     constants = _constants(gpu, kernel, dtype)
     seen = keys_seen(queries, keys, causal=causal, window=window)
@@ -104,6 +95,31 @@ def time(
     kv = kv_heads or heads
     nbytes = 2.0 * batch * (queries * heads + keys * kv) * (head_size + value_size) * (2 if backward else 1)
     return gpu.kernels.elementwise.start + max(work / (rate * fill), roofline.time(gpu, 0.0, nbytes))
+
+
+@lru_cache(maxsize=65536)
+def bound_by_memory(
+    gpu: Gpu,
+    *,
+    batch: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    head_size: int,
+    value_size: int | None = None,
+    causal: bool = True,
+    backward: bool = False,
+    kernel: str = "flash-2",
+    dtype: str = "bf16",
+) -> Share:
+    """Return the share of `time` that passes over the scores take; fused kernels leave these on the chip."""
+    if kernel not in UNFUSED or min(batch, heads, queries, keys) <= 0:
+        return 0.0
+    width = value_size or head_size
+    products, passes = _unfused(
+        gpu, batch * heads, queries, keys, head_size, width, kernel, backward, causal=causal, dtype=dtype
+    )
+    return passes / (products + passes)
 
 
 def newest(gpu: Gpu) -> str:
@@ -179,14 +195,13 @@ def _unfused(
     keys: int,
     head_size: int,
     value_size: int,
-    *,
+    kernel: str,
     backward: bool,
-    eager: bool,
-    sinks: bool,
+    *,
     causal: bool,
     dtype: str,
-) -> Seconds:
-    """Return the time of batched products over the full square and of the passes over it."""
+) -> tuple[Seconds, Seconds]:
+    """Return the time of batched products over the full square, and that of the passes over it."""
     constants = gpu.kernels.unfused
     scores = gemm.time(gpu, queries, keys, _multiple(head_size, 8), groups=groups, dtype=dtype)
     context = gemm.time(gpu, queries, _multiple(value_size, 8), _multiple(keys, 8), groups=groups, dtype=dtype)
@@ -194,13 +209,13 @@ def _unfused(
     if head_size % 8 or value_size % 8:
         products *= constants.unaligned
     values = constants.passes * queries * keys
-    if eager:
+    if kernel != "unfused":
         values += constants.copies * (queries + keys) * (head_size + value_size) / 2
         values += constants.mask_passes * queries * keys if causal else 0.0
-    if sinks:
+    if kernel == "sinks":
         values += SINK_PASSES * queries * keys
     nbytes = 2.0 * groups * values * (constants.backward if backward else 1.0)
-    return products + elementwise.time(gpu, nbytes)
+    return products, elementwise.time(gpu, nbytes)
 
 
 def _multiple(size: int, unit: int) -> int:

@@ -47,6 +47,27 @@ def time(
     if min(m, n, k, groups) <= 0:
         return 0.0
     constants = gpu.kernels.gemm
+    compute, memory = _bounds(gpu, m, n, k, groups, dtype, accumulate)
+    p = constants.overlap
+    combined: float = (compute**p + memory**p) ** (1 / p)
+    return max(constants.issue, constants.start[MEASURED_AS.get(dtype, dtype)] + combined)
+
+
+@lru_cache(maxsize=262144)
+def bound_by_memory(
+    gpu: Gpu, m: int, n: int, k: int, *, groups: int = 1, dtype: str = "bf16", accumulate: bool = False
+) -> Share:
+    """Return the share of a product's time that grows as memory slows: the elasticity of `time`, starts left out."""
+    if min(m, n, k, groups) <= 0:
+        return 0.0
+    compute, memory = _bounds(gpu, m, n, k, groups, dtype, accumulate)
+    share: float = 1 / (1 + (compute / memory) ** gpu.kernels.gemm.overlap)
+    return share
+
+
+def _bounds(gpu: Gpu, m: int, n: int, k: int, groups: int, dtype: str, accumulate: bool) -> tuple[Seconds, Seconds]:
+    """Return the time of the arithmetic alone, and that of the memory alone."""
+    constants = gpu.kernels.gemm
     key = MEASURED_AS.get(dtype, dtype)
     rate = gpu.peak_of(dtype) * constants.rate[key] / gpu.sms
     if accumulate:
@@ -65,10 +86,7 @@ def time(
             if w >= 1:
                 break
     memory = traffic(m, n, k, groups=groups, dtype=dtype, accumulate=accumulate)
-    memory /= gpu.memory_bandwidth * constants.memory
-    p = constants.overlap
-    combined: float = (best**p + memory**p) ** (1 / p)
-    return max(constants.issue, constants.start[key] + combined)
+    return best, memory / (gpu.memory_bandwidth * constants.memory)
 
 
 def flops(m: int, n: int, k: int, *, groups: int = 1) -> Flops:
