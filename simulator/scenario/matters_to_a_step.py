@@ -20,7 +20,7 @@ LINES = (
     Line("cluster.host.memory", lambda h, k: h.offloads,
          "nothing is kept on hosts", "it needs `training.offload`"),
     Line("cluster.host.memory_bandwidth",
-         lambda h, k: (h.offloads or not h.cluster.host.gpu.peer_access) and h.step or h.copies_a_save,
+         lambda h, k: ((h.offloads or not h.cluster.host.gpu.peer_access) and h.step) or h.copies_a_save,
          "nothing is kept on hosts", "it needs `training.offload`, or a `checkpoint` of mode async"),
     Line("cluster.host.gpu.peer_access", lambda h, k: h.step and over_host_links(h.cluster.host),
          "no GPUs of a host meet over PCIe", "it needs several GPUs without NVLink between them"),
