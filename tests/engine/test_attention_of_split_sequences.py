@@ -189,7 +189,9 @@ def test_a_step_of_a_ring_takes_the_longer_of_its_hop_and_its_kernels(size, nic)
     own, *others = (prices.seconds(one.work) for one in program if isinstance(one.work, Core))
     merge = prices.seconds(next(one.work for one in program if one.name.endswith("merge")))
     other = others[-1] + merge
-    assert played == pytest.approx(max(own, hop) + (size - 2) * max(other, hop) + other, rel=1e-9)
+    alone_each = max(own, hop) + (size - 2) * max(other, hop) + other
+    # Merges are bound by memory, of which hops beside them take a little.
+    assert alone_each * (1 - 1e-9) <= played <= 1.02 * alone_each
 
 
 def test_each_hop_of_a_ring_pays_its_latency():
