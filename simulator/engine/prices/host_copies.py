@@ -154,9 +154,9 @@ class HostCopies:
         away, weights = self.offload.optimizer, self.offload.parameters
         # A rank that keeps its share of the gradients alone adds each microbatch to it on the GPU, and sends it back.
         earlier = self.replica.microbatches - 1 if self.rank.keeps_gradient_shard else 0
-        before, last = earlier * width.gradients, max(width.gradients, width.extra_state)
+        before, last = earlier * width.gradients, max(width.gradients, width.extra_state, width.copies)
         gradients = self.seconds(away * count * (before + last), away * count * before)
-        touched = away * count * (width.gradients + 2 * width.optimizer + width.updated)
+        touched = away * count * (width.gradients + 2 * (width.optimizer + width.copies) + width.updated)
         update = touched / (self.host.memory * stack.host_optimizer * (1.0 if stack.bound_cores else UNBOUND))
         # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
         up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights
