@@ -11,6 +11,7 @@ from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layers import kinds_of
 from simulator.workload.layout import Parallelism, chunks
 from simulator.workload.model import Model
+from simulator.workload.schedules import soundness
 from simulator.workload.stack import Stack
 from simulator.workload.training import Training
 
@@ -68,9 +69,15 @@ def check_batch(data: int, parallelism: Parallelism, training: Training, mistake
             f"can be simulated",
         )
         return None
-    if why := parallelism.schedule.check(parallelism.pipeline, microbatches):
-        mistakes.add(("parallelism", "schedule"), why)
     return microbatches
+
+
+def check_schedule(parallelism: Parallelism, microbatches: int, mistakes: Mistakes) -> None:
+    """Note numbers that a schedule cannot run with, or tasks that it leaves out, doubles or puts in a wrong order."""
+    schedule, stages = parallelism.schedule, parallelism.pipeline
+    why = schedule.check(stages, microbatches) or soundness.mistake(schedule, stages, microbatches)
+    if why:
+        mistakes.add(("parallelism", "schedule"), why)
 
 
 def check_model(model: Model, parallelism: Parallelism, training: Training, mistakes: Mistakes) -> None:

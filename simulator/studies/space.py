@@ -19,7 +19,7 @@ from simulator.kinds import kinds
 from simulator.scenario import Scenario, consistency
 from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layout import Context, Parallelism, Shard
-from simulator.workload.schedules import Schedule
+from simulator.workload.schedules import Schedule, soundness
 from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
 from simulator.workload.training import Recompute
 
@@ -166,10 +166,15 @@ def contradiction(scenario: Scenario) -> str | None:
     data = consistency.check_mesh(layout, scenario.cluster, mistakes)
     if data is None:
         return "GPUs are not divisible by tensor x pipeline x context"
-    if consistency.check_batch(data, layout, scenario.training, mistakes) is None:
+    microbatches = consistency.check_batch(data, layout, scenario.training, mistakes)
+    if microbatches is None:
         return "the batch is not divisible by data x microbatch"
-    if len(mistakes):
+    if layout.schedule.check(layout.pipeline, microbatches):
         return "the schedule cannot run with so many stages and microbatches"
+    if not soundness.ships(layout.schedule) and (
+        why := soundness.mistake(layout.schedule, layout.pipeline, microbatches)
+    ):
+        return f"the schedule cannot run: {why}"
     consistency.check_model(model, layout, scenario.training, mistakes)
     if len(mistakes):
         return "heads, width or sequence are not divisible by tensor or context"
