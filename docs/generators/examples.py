@@ -1,10 +1,10 @@
 """The commands that pages show: found, run in this process, and compared with what the page says they print.
 
 A ``console`` block holds lines ``$ foretrain ...``, each followed by what it prints. Its output may go through
-``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml`` or
-``text`` block whose first line is a comment with a file name, ``# mine.yaml`` or ``# train.log``, is that file. A
-``python`` block of ``>>>`` lines is a session, in which names stay from block to block. A page is run from top to
-bottom in a folder of its own, which holds the shipped scenarios as a checkout does.
+``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml``,
+``python`` or ``text`` block whose first line is a comment with a file name, ``# mine.yaml`` or ``# train.log``, is that
+file. A ``python`` block of ``>>>`` lines is a session, in which names stay from block to block; other Python is run. A
+page is run from top to bottom in a folder of its own, which holds the shipped scenarios as a checkout does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from simulator import plugins
 from simulator.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(?P<language>console|yaml|python|text)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (?P<name>[\w./-]+\.(?:yaml|log))\n")
+FILE = re.compile(r"# (?P<name>[\w./-]+\.(?:yaml|py|log))\n")
 STUDIES = ("sweep", "layouts", "stress", "compare")
 """Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
@@ -68,14 +69,15 @@ def replayed(page: str, root: Path) -> str:
 
         def block(found: re.Match[str]) -> str:
             nonlocal status
-            if found["language"] == "python":
-                text = found["text"]
-                return f"```python\n{session(text, names)}```" if text.startswith(">>> ") else found[0]
-            if found["language"] in ("yaml", "text"):
+            if found["text"].startswith(">>> "):
+                return f"```python\n{session(found['text'], names)}```"
+            if found["language"] != "console":
                 if named := FILE.match(found["text"]):
                     file = folder / named["name"]
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(found["text"], encoding="utf-8")
+                elif found["language"] == "python":
+                    exec(found["text"], {"__name__": "example"})
                 return found[0]
             shown = []
             listed = examples(found["text"])
@@ -158,6 +160,7 @@ def _folder(root: Path) -> Iterator[Path]:
             Path("scenarios").symlink_to(root / "scenarios", target_is_directory=True)
             yield Path(made)
     finally:
+        plugins.become(())
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 

@@ -34,8 +34,13 @@ def _check_layout(parts: dict[str, Any], mistakes: Mistakes) -> None:
     if data is None:
         return
     consistency.check_shard(layout, data, mistakes)
+    if stack:
+        consistency.check_axes(layout, stack, mistakes)
+        consistency.check_level(layout, data, stack, mistakes)
     if training:
-        consistency.check_batch(data, layout, training, mistakes)
+        microbatches = consistency.check_batch(data, layout, training, mistakes)
+        if microbatches is not None:
+            consistency.check_schedule(layout, microbatches, mistakes)
     if model:
         consistency.check_experts(model, layout, data, mistakes)
     if model and training:

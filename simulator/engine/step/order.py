@@ -5,12 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
+from simulator.errors import ScenarioError
 from simulator.workload.schedules import Schedule
+from simulator.workload.schedules.soundness import mistake
 
 
 @lru_cache(maxsize=512)
 def orders(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[tuple[str, int, int], ...], ...]:
-    """Return what each stage does, in order, as (phase, microbatch, position in the model)."""
+    """Return what each stage does, in order, as (phase, microbatch, position in the model).
+
+    Raises ScenarioError where these tasks cannot be run.
+    """
+    if why := mistake(schedule, stages, microbatches):
+        raise ScenarioError(f"parallelism.schedule: {why}")
     paths: dict[int, dict[tuple[int, int], int]] = {}
     result = []
     for stage in range(stages):
