@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from simulator import plugins
 from simulator.engine import run
 from simulator.engine.prices.assembly import assembly, network_of
 from simulator.engine.prices.calibrated import of_network
@@ -127,6 +128,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
             bill.dollars.mean / happened.wall_clock_s.mean,
         ),
         not_modelled=NOT_MODELLED,
+        plugins=plugins.loaded(),
         spans=played.spans if played else (),
         occupancy=occupancy(scenario, played.spans) if played else (),
     )

@@ -21,6 +21,7 @@ LAYERS = [
     "simulator.units",
     "simulator.version",
     "simulator.kinds",
+    "simulator.plugins",
     "simulator.random",
     "simulator.convert",
     "simulator.catalog",

@@ -1,9 +1,9 @@
 """The commands that pages show: found, run in this process, and compared with what the page says they print.
 
 A ``console`` block holds lines ``$ foretrain ...``, each followed by what it prints. Its output may go through
-``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml``
-block whose first line is a comment with a file name, ``# mine.yaml``, is that file. A page is run from top to bottom
-in a folder of its own, which holds the shipped scenarios as a checkout does.
+``| head -N`` or ``| grep [-A N] TEXT``; ``$ echo $?`` after a command that says no shows its exit code. A ``yaml`` or
+``python`` block whose first line is a comment with a file name, ``# mine.yaml``, is that file; other Python is run. A
+page is run from top to bottom in a folder of its own, which holds the shipped scenarios as a checkout does.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulator import plugins
 from simulator.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(?P<language>console|yaml)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (?P<name>[\w./-]+\.yaml)\n")
+BLOCK = re.compile(r"^```(?P<language>console|yaml|python)\n(?P<text>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (?P<name>[\w./-]+\.(yaml|py))\n")
 STUDIES = ("sweep", "layouts", "stress", "compare")
 """Verbs that say the same for any number of processes; one is the quickest here."""
 SURROUNDINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
@@ -59,11 +60,13 @@ def replayed(page: str, root: Path) -> str:
 
         def block(found: re.Match[str]) -> str:
             nonlocal status
-            if found["language"] == "yaml":
+            if found["language"] != "console":
                 if named := FILE.match(found["text"]):
                     file = folder / named["name"]
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(found["text"], encoding="utf-8")
+                elif found["language"] == "python":
+                    exec(found["text"], {"__name__": "example"})
                 return found[0]
             shown = []
             listed = examples(found["text"])
@@ -133,6 +136,7 @@ def _folder(root: Path) -> Iterator[Path]:
             Path("scenarios").symlink_to(root / "scenarios", target_is_directory=True)
             yield Path(made)
     finally:
+        plugins.become(())
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 

@@ -9,13 +9,14 @@ stdout is the result and nothing else. Exit codes: 0 done, 1 the answer is no, 2
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import StringIO
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -41,8 +42,42 @@ def load(verb: str) -> Any:
     name = verb.replace("-", "_")
     module = import_module(f"{__name__}.{name}_" if iskeyword(name) else f"{__name__}.{name}")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(verb, cls=Verb, context_settings=CONTEXT)(module.command)
+    alone.command(verb, cls=Verb, context_settings=CONTEXT)(_with_plugins(module.command))
     return typer.main.get_command(alone)
+
+
+def _load_plugins(named: list[str] | None) -> None:
+    if named:
+        from simulator import plugins
+
+        plugins.load(named)
+
+
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        is_eager=True,
+        callback=_load_plugins,
+        help="Run this file of Python first, whose kinds may then be named; may be repeated.",
+    ),
+]
+
+
+def _with_plugins(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes ``--plugin`` besides its own options."""
+
+    def run(plugins: Plugins = None, **given: Any) -> None:
+        command(**given)
+
+    hints = get_type_hints(command, include_extras=True)
+    own = [one.replace(annotation=hints[name]) for name, one in inspect.signature(command).parameters.items()]
+    extra = inspect.Parameter("plugins", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Plugins)
+    run.__signature__ = inspect.Signature([*own, extra])  # type: ignore[attr-defined]
+    run.__annotations__ = {**hints, "plugins": Plugins}
+    run.__doc__ = command.__doc__
+    return run
 
 
 class Verb(TyperCommand):
@@ -94,9 +129,11 @@ class Verbs(TyperGroup):
             if error.filename is None:
                 silence(sys.stdout)
             _stop(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
-        except Exception:
+        except Exception as error:
             if _interrupts.came():
                 _stop("Interrupted", 130)
+            if (of_plugin := _of_plugin(error)) is not None:
+                _stop(of_plugin, 2)
             raise
         sys.exit(0)
 
@@ -124,6 +161,7 @@ def about(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    plugins: Plugins = None,
 ) -> None:
     """Say what an LLM training run will do before the cluster is rented.
 
@@ -150,6 +188,13 @@ def _first_line(path: Path) -> str:
 def _stop(message: str, code: int) -> NoReturn:
     say(message)
     sys.exit(code)
+
+
+def _of_plugin(error: Exception) -> str | None:
+    """Return what a plugin raised, or None where the mistake is the program's own."""
+    from simulator import plugins
+
+    return plugins.blamed(error)
 
 
 def _flush() -> None:

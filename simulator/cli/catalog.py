@@ -140,11 +140,11 @@ def _open(kind: str, name: str | None) -> list[tuple[str, ...]]:
     from abc import ABC
     from importlib import import_module
 
-    from simulator.kinds import kinds
+    from simulator.kinds import members
 
     base = import_module(f"{OPEN[kind]}.base")
     abstract = [cls for cls in vars(base).values() if isinstance(cls, type) and ABC in cls.__bases__]
-    found = kinds(OPEN[kind], next(cls for cls in abstract if cls.__module__ == base.__name__))
+    found: dict[str, type] = members(next(cls for cls in abstract if cls.__module__ == base.__name__))
     if name is not None and name not in found:
         raise ScenarioError(f"no {kind} named {name[:80]!r}; there are {', '.join(found)}")
     return [

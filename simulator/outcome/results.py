@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from simulator.engine.step.simulated import Span as Span
+from simulator.plugins import Plugin
 
 Verdict = Literal["fits", "tight", "oom"]
 STEP_PARTS = (
@@ -186,6 +187,8 @@ class Result:
     expected: tuple[dict[str, Any], ...] = ()
     """What the scenario expects: key, wanted, found, met."""
     not_modelled: tuple[str, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
+    """Files of Python whose kinds were there: file, sha256 of what it held, kinds."""
     advice: tuple[Advice, ...] = ()
     """What to change so that it fits, cheapest first; asked for where it does not."""
     spans: tuple[Span, ...] = ()

@@ -71,9 +71,10 @@ def gpus(result: Result) -> int:
 
 
 def subtitle(result: Result) -> str:
-    """Return which program said this, about how many GPUs and parameters, from how many runs."""
+    """Return which program with which plugins said this, about how many GPUs and parameters, from how many runs."""
     model = f"{prefixed(result.model.parameters)} parameters, " if result.model else ""
     if result.model and result.model.active_parameters != result.model.parameters:
         model = f"{model[:-2]} ({prefixed(result.model.active_parameters)} active), "
     runs = f", {len(result.run.samples):,} simulated runs" if result.run.samples else ""
-    return f"{model}{gpus(result):,} GPUs{runs}, seed {result.seed}, foretrain {result.version}"
+    brought = "".join(f", plugin {one.file} ({one.sha256[:8]})" for one in result.plugins)
+    return f"{model}{gpus(result):,} GPUs{runs}, seed {result.seed}, foretrain {result.version}{brought}"

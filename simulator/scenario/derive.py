@@ -7,12 +7,13 @@ them would take a tenth of a second to build before a scenario is read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from simulator.errors import ScenarioError
+from simulator.kinds import members
 from simulator.scenario.document import Keys, Table, plain, written
 from simulator.scenario.mistakes import Mistakes
 from simulator.scenario.scalar import NOTED, form, scalar, skip_noted
@@ -28,6 +29,7 @@ from simulator.scenario.shape import (
     Record,
     Shape,
     Text,
+    bases,
     forms,
 )
 from simulator.scenario.shorthand import expanded
@@ -50,9 +52,18 @@ def build(wanted: Shape, data: Any, path: Keys, mistakes: Mistakes) -> Any:
     return None
 
 
-@cache
+_VALIDATORS: dict[Shape, tuple[dict[type, list[type]], SchemaValidator]] = {}
+"""Of each shape, with the kinds that there were when it was made."""
+
+
 def _validator(wanted: Shape) -> SchemaValidator:
-    return SchemaValidator(_schema(wanted))
+    """Return the validator of a shape, made anew where a kind has come since."""
+    known, validator = _VALIDATORS.get(wanted, (None, None))
+    if validator is None or known is None or any(list(members(base).values()) != old for base, old in known.items()):
+        known = {base: list(members(base).values()) for base in bases(wanted)}
+        validator = SchemaValidator(_schema(wanted))
+        _VALIDATORS[wanted] = known, validator
+    return validator
 
 
 def _schema(wanted: Shape) -> Schema:
@@ -74,8 +85,8 @@ def _schema(wanted: Shape) -> Schema:
             choices = {str(record.kind): _record(record) for record in records}
             return _before(partial(_choose, wanted), core_schema.tagged_union_schema(choices, "kind"))
         case Either():
-            members = {tag: _member(found) for tag, found in forms(wanted).items()}
-            return core_schema.tagged_union_schema(members, form)
+            found = {tag: _member(shapes) for tag, shapes in forms(wanted).items()}
+            return core_schema.tagged_union_schema(found, form)
     raise AssertionError(wanted)
 
 

@@ -8,15 +8,14 @@ file. A field with ``metadata={"input": False}`` is none of a scenario's busines
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union
 
-from simulator.kinds import kinds
+from simulator.kinds import NameOf, is_open, members
 from simulator.units import FACTORS
 
 
@@ -42,11 +41,17 @@ class Anything:
     """Whatever is written, as it is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, match_args=False)
 class Choice:
-    """One of a few words."""
+    """One of a few words, or the name of a kind of an open set."""
 
-    values: tuple[str | int, ...]
+    given: tuple[str | int, ...] = ()
+    base: type | None = None
+    __match_args__ = ("values",)
+
+    @property
+    def values(self) -> tuple[str | int, ...]:
+        return self.given if self.base is None else tuple(members(self.base))
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,10 @@ class Kinds:
     """Records of which ``kind`` chooses one."""
 
     name: str
-    records: tuple[Record, ...]
+    base: type | None = None
+    """Of an open set, whose kinds are looked up whenever they are asked for."""
+    chosen: tuple[Record, ...] = ()
+    """The records of a closed one."""
     guessed: bool = False
     """A mapping without ``kind`` is the one record that has its keys."""
     default: str | None = None
@@ -99,6 +107,13 @@ class Kinds:
     """One without keys is written as its kind alone."""
     short: tuple[str, str] | None = None
     """The kind and key for which a word that is no kind is short."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        if self.base is None:
+            return self.chosen
+        found: dict[str, type] = members(self.base)
+        return tuple(Record(cls, kind) for kind, cls in found.items())
 
     def record(self, kind: str) -> Record | None:
         return next((record for record in self.records if record.kind == kind), None)
@@ -127,6 +142,8 @@ def shape(annotation: Any) -> Shape:
 def _shape(annotation: Any) -> Shape:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
+        if named := next((item for item in arguments[1:] if isinstance(item, NameOf)), None):
+            return Choice(base=named.base)
         unit = next((item for item in arguments[1:] if item in FACTORS), None)
         return Quantity(unit) if unit else shape(arguments[0])
     if origin in (Union, types.UnionType):
@@ -144,12 +161,10 @@ def _shape(annotation: Any) -> Shape:
         return Anything()
     if annotation in scalars:
         return scalars[annotation]
-    if _is_open(annotation):
-        package = annotation.__module__.rpartition(".")[0]
-        records = tuple(Record(cls, kind) for kind, cls in kinds(package, annotation).items())
+    if is_open(annotation):
         default, short = getattr(annotation, "default_kind", None), getattr(annotation, "short_for", None)
         guessed, bare = (getattr(annotation, name, False) for name in ("guessed", "bare"))
-        return Kinds(annotation.__name__, records, guessed, default, bare, short)
+        return Kinds(annotation.__name__, annotation, (), guessed, default, bare, short)
     if dataclasses.is_dataclass(annotation):
         return _record(typing.cast(type, annotation))
     raise TypeError(f"a scenario cannot say a value of type {annotation}")
@@ -172,13 +187,6 @@ def fields(cls: type) -> Mapping[str, Field]:
     return known
 
 
-def _is_open(annotation: Any) -> bool:
-    """Return whether `annotation` is the base class of an open set: it declares a ``kind`` for others to name."""
-    if not isinstance(annotation, type) or "kind" in vars(annotation):
-        return False
-    return "ClassVar" in str(inspect.get_annotations(annotation).get("kind", ""))
-
-
 def _record(cls: type) -> Record:
     kind = vars(cls).get("kind") if "kind" not in fields(cls) else None
     return Record(cls, kind if isinstance(kind, str) else None)
@@ -189,10 +197,31 @@ def _union(members: Sequence[Any]) -> Shape:
     chosen = tuple(item for item in shapes if isinstance(item, Record) and item.kind)
     rest = [item for item in shapes if not (isinstance(item, Record) and item.kind)]
     if len(chosen) > 1:
-        rest.insert(0, Kinds(" or ".join(record.cls.__name__ for record in chosen), chosen, guessed=True))
+        rest.insert(0, Kinds(" or ".join(record.cls.__name__ for record in chosen), None, chosen, guessed=True))
     else:
         rest[:0] = chosen
     return rest[0] if len(rest) == 1 else Either(tuple(rest))
+
+
+def bases(wanted: Shape) -> Iterator[type]:
+    """Yield the bases of the open sets that a value of this shape may hold, at any depth."""
+    if isinstance(wanted, Kinds) and wanted.base is not None:
+        yield wanted.base
+    for inner in _inside(wanted):
+        yield from bases(inner)
+
+
+def _inside(wanted: Shape) -> Iterable[Shape]:
+    match wanted:
+        case Kinds(records=records):
+            return records
+        case Record():
+            return [field.shape for field in wanted.fields.values()]
+        case Either(members=shapes) | Listing(items=shapes):
+            return shapes
+        case Named(values=values):
+            return [values]
+    return ()
 
 
 def forms(either: Either) -> dict[str, tuple[Shape, ...]]:

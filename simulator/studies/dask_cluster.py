@@ -9,6 +9,7 @@ from threading import Event, Thread
 from time import sleep
 from typing import Any
 
+from simulator import plugins
 from simulator.errors import ScenarioError
 
 EVERY = 1.0
@@ -26,6 +27,8 @@ def opened(address: str, say: Callable[[str], None]) -> Iterator[tuple[Executor,
 
     try:
         from distributed import Client
+
+        from simulator.studies.dask_plugins import Plugins
     except ImportError:
         raise ScenarioError("--dask needs Dask; install it with pip install 'foretrain[dask]'") from None
     getLogger("distributed.client").setLevel(CRITICAL)  # what it says of a scheduler that went is a traceback
@@ -43,6 +46,7 @@ def opened(address: str, say: Callable[[str], None]) -> Iterator[tuple[Executor,
             cores = workers.first()
         except Exception as error:
             raise ScenarioError(f"--dask {address}: the scheduler went away: {error}") from None
+        client.register_plugin(Plugins(plugins.sources()), name=Plugins.__module__)
         executor = client.get_executor()
         Thread(target=workers.watch, daemon=True).start()
         try:

@@ -14,6 +14,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from simulator import plugins
 from simulator.errors import ScenarioError
 from simulator.studies import dask_cluster
 
@@ -50,7 +51,8 @@ class Processes(ProcessPoolExecutor):
     def __init__(self, workers: int) -> None:
         from multiprocessing import get_context
 
-        super().__init__(workers, mp_context=get_context("spawn"), initializer=_stay_with_parent)
+        context, brought = get_context("spawn"), plugins.sources()
+        super().__init__(workers, mp_context=context, initializer=_start, initargs=(brought,))
 
     def submit(self, function: Callable[P, R], /, *arguments: P.args, **named: P.kwargs) -> Future[R]:
         with _interrupts_held():
@@ -132,6 +134,12 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(brought: tuple[plugins.Source, ...]) -> None:
+    """Begin a process that works for this one, with the plugins that are loaded here."""
+    _stay_with_parent()
+    plugins.become(brought)
 
 
 def _stay_with_parent() -> None:

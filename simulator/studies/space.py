@@ -15,7 +15,7 @@ from math import isqrt
 from typing import Any
 
 from simulator.errors import ScenarioError
-from simulator.kinds import kinds
+from simulator.kinds import members
 from simulator.scenario import Scenario, consistency
 from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layout import Context, Parallelism, Shard
@@ -128,7 +128,7 @@ class Space:
         return self._axis("expert", divisors(count))
 
     def _schedules(self, pipeline: int) -> list[Schedule]:
-        known = kinds("simulator.workload.schedules", Schedule)
+        known: dict[str, Any] = members(Schedule)
         own = self.given.schedule.kind
         found: list[Schedule] = []
         for kind in self._axis("schedule", dict.fromkeys((*SCHEDULES, own))):
@@ -136,7 +136,7 @@ class Space:
                 found.append(OneForwardOneBackward())
             elif "chunks" in known[kind].__dataclass_fields__:
                 each = self._axis("chunks", self._chunks(pipeline))
-                found += [replace(known[kind](), chunks=chunks) for chunks in each if chunks > 1]
+                found += [known[kind](chunks=chunks) for chunks in each if chunks > 1]
             else:
                 found.append(known[kind]())
         return list(dict.fromkeys(found))

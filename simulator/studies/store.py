@@ -1,6 +1,7 @@
 """The rows of a study as they are done, kept so that a killed study goes on, and an answer only to what was asked.
 
-A row is known by the content hash of what was asked: the text of the scenario, its changes, the catalogs, the version.
+A row is known by the content hash of what was asked: the text of the scenario, its changes, the catalogs, the plugins,
+the version.
 With it stands what every file held that was opened for it. A row whose files hold something else now is worked out
 again, and so is one for which a file could not be read.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Protocol
 
+from simulator import plugins
 from simulator.scenario.beside import UNREAD
 from simulator.studies.lines import KEY, KEY_LETTERS, Lines, line
 from simulator.version import version
@@ -42,8 +44,9 @@ class Asked(Protocol):
 
 
 def key(*content: Any) -> str:
-    """Return the hash of `content`, plain data, and of the version of the program."""
-    text = json.dumps([version(), *content], sort_keys=True, default=str)
+    """Return the hash of `content`, plain data, of the version of the program, and of the plugins that are loaded."""
+    brought = sorted(plugin.sha256 for plugin in plugins.loaded())
+    text = json.dumps([version(), brought, *content], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_LETTERS]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from simulator.errors import ScenarioError
-from simulator.kinds import kinds
+from simulator.kinds import members
 from simulator.machine.channel import Channel
 from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
 from simulator.units import Bytes, BytesPerSecond, Seconds
@@ -17,10 +17,19 @@ class Choice(NamedTuple):
     plan: Plan
 
 
-@cache
 def algorithms() -> dict[str, Collective]:
-    """Return one of each algorithm by its kind."""
-    return {kind: cls() for kind, cls in kinds("simulator.machine.collectives", Collective).items()}
+    """Return one of each algorithm by its kind; what was chosen among others is forgotten where one has come."""
+    found = members(Collective)
+    if found != _KNOWN:
+        _KNOWN.clear()
+        _KNOWN.update(found)
+        for chosen in (time, wire_bytes, scale_up_bytes, choose, choices):
+            chosen.cache_clear()
+    return {kind: cls() for kind, cls in found.items()}
+
+
+_KNOWN: dict[str, type[Collective]] = {}
+"""The algorithms that there were when one was last asked for."""
 
 
 @lru_cache(maxsize=65536)

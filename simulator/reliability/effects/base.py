@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import Any, ClassVar, Protocol
 
 from simulator.errors import ScenarioError
-from simulator.kinds import kinds
+from simulator.kinds import members
 from simulator.reliability.durations.base import Duration
 from simulator.reliability.incident import Incident
 from simulator.units import Seconds, Share
@@ -80,15 +80,9 @@ class Effect(ABC):
         return False
 
 
-def known_effects() -> tuple[str, ...]:
-    """Return the names of all effects."""
-    return tuple(kinds(__package__, Effect))
-
-
 def effect_named(name: str) -> Effect:
     """Return the effect of that name. Raises ScenarioError where there is none."""
-    found = kinds(__package__, Effect).get(name)
-    if found is None:
-        raise ScenarioError(f"failures: no effect is named {name!r}; there are {', '.join(known_effects())}")
-    effect: Effect = found()
-    return effect
+    known: dict[str, type[Effect]] = members(Effect)
+    if name not in known:
+        raise ScenarioError(f"failures: no effect is named {name!r}; there are {', '.join(known)}")
+    return known[name]()

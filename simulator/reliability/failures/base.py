@@ -9,17 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
+from simulator.kinds import NameOf
 from simulator.reliability.durations.base import Duration
-from simulator.reliability.effects.base import Effect, effect_named, known_effects
+from simulator.reliability.effects.base import Effect, effect_named
 from simulator.units import Count, Number, Seconds, Share
 
 Unit = Literal["gpu", "nic", "link", "host", "rack", "pod", "switch", "power", "job"]
-if TYPE_CHECKING:
-    EffectName = str
-else:
-    EffectName = Literal[known_effects()]
+EffectName = Annotated[str, NameOf(Effect)]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 

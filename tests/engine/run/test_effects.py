@@ -11,8 +11,9 @@ import pytest
 from small_runs import at, one, restart, run_of, saves
 
 from simulator.errors import ScenarioError
+from simulator.kinds import members
 from simulator.reliability.durations.fixed import Fixed
-from simulator.reliability.effects.base import effect_named, known_effects
+from simulator.reliability.effects.base import Effect, effect_named
 
 FREEZE = '''"""All processes stand still for a minute; every tenth time that kills them."""
 
@@ -61,7 +62,7 @@ def test_an_effect_that_nobody_wrote_is_refused_with_those_there_are():
         effect_named("melt")
 
 
-@pytest.mark.parametrize("name", known_effects())
+@pytest.mark.parametrize("name", list(members(Effect)))
 def test_every_effect_leaves_a_run_whose_parts_are_its_wall_clock(name: str):
     for exposure in ("uptime", "wall"):
         cause = at(300.0, 320.0, 900.0, unit="nic", effect=name, lasts=Fixed(time=50.0), detect=Fixed(time=100.0))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from simulator import plugins
 from simulator.errors import ScenarioError
-from simulator.kinds import kinds
+from simulator.kinds import members
 from simulator.studies.plan.laws.base import Law
 
 DEFAULT = "besiroglu-2024"
@@ -11,8 +12,9 @@ DEFAULT = "besiroglu-2024"
 
 
 def laws() -> dict[str, Law]:
-    """Return every published law by name."""
-    return {name: kind() for name, kind in kinds(__name__, Law).items() if kind.__module__.startswith(__name__)}
+    """Return every published law by name, and those of plugins."""
+    folders = __name__, plugins.PREFIX
+    return {name: kind() for name, kind in members(Law).items() if kind.__module__.startswith(folders)}
 
 
 def law(name: str) -> Law:
