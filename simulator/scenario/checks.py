@@ -34,6 +34,9 @@ def _check_layout(parts: dict[str, Any], mistakes: Mistakes) -> None:
     if data is None:
         return
     consistency.check_shard(layout, data, mistakes)
+    if stack:
+        consistency.check_axes(layout, stack, mistakes)
+        consistency.check_level(layout, data, stack, mistakes)
     if training:
         microbatches = consistency.check_batch(data, layout, training, mistakes)
         if microbatches is not None:

@@ -7,12 +7,12 @@ import math
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.document import Keys
 from simulator.scenario.limits import MOST_CHUNKS, MOST_TASKS
-from simulator.scenario.mistakes import Mistakes
+from simulator.scenario.mistakes import Mistakes, listed
 from simulator.workload.layers import kinds_of
 from simulator.workload.layout import Parallelism, chunks
 from simulator.workload.model import Model
 from simulator.workload.schedules import soundness
-from simulator.workload.stack import Stack
+from simulator.workload.stack import AXES, Stack
 from simulator.workload.training import Training
 
 
@@ -150,3 +150,35 @@ def check_split(model: Model, stack: Stack, parallelism: Parallelism, mistakes: 
         chunks(model, stack, parallelism)
     except ValueError as error:
         mistakes.add(at, str(error))
+
+
+def check_axes(parallelism: Parallelism, stack: Stack, mistakes: Mistakes) -> None:
+    """Note a parallel axis or a pipeline schedule that the software does not have."""
+    schedule, known = parallelism.schedule, stack.schedules
+    for axis in AXES:
+        size = parallelism.context.size if axis == "context" else getattr(parallelism, axis)
+        if size > 1 and axis not in stack.axes:
+            has = listed((*stack.axes, "data"))
+            mistakes.add(
+                ("parallelism", axis), f"{_named(stack)} has no {axis} parallelism; stack.axes says that it has {has}"
+            )
+    if parallelism.pipeline > 1 and known is not None and schedule.kind not in known and soundness.ships(schedule):
+        mistakes.add(
+            ("parallelism", "schedule"),
+            f"{_named(stack)} has no schedule {schedule.kind}; stack.schedules says that it has {listed(known)}",
+        )
+
+
+def check_level(parallelism: Parallelism, data: int, stack: Stack, mistakes: Mistakes) -> None:
+    """Note a level of sharding that the software does not have."""
+    level = parallelism.shard.level
+    if parallelism.context.size * data > 1 and level not in stack.shards:
+        what = "has no replicas that share nothing" if level == "none" else f"does not shard {level}"
+        mistakes.add(
+            ("parallelism", "shard"),
+            f"{_named(stack)} {what}; stack.shards says that it has {listed(stack.shards)}",
+        )
+
+
+def _named(stack: Stack) -> str:
+    return f"{stack.framework} {stack.year}"

@@ -2,7 +2,8 @@
 
 An axis of the scenario's ``search`` takes the values given there; one left out takes those that people choose from:
 tensor within a scale-up domain, pipelines up to a layer a stage, chunks that deal the layers evenly, contexts of at
-least a thousand tokens a rank, microbatches of up to eight sequences, every level of sharding, three recomputes.
+least a thousand tokens a rank, microbatches of up to eight sequences, every level of sharding, three recomputes. What
+the stack does not have is left out in either case.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from simulator.scenario.mistakes import Mistakes
 from simulator.workload.layout import Context, Parallelism, Shard
 from simulator.workload.schedules import Schedule, soundness
 from simulator.workload.schedules.one_f_one_b import OneForwardOneBackward
+from simulator.workload.stack import LEVELS, Level
 from simulator.workload.training import Recompute
 
 LEAST_TOKENS = 1024
 """Tokens of a sequence on one context rank."""
 MICROBATCHES = (1, 2, 4, 8)
-SHARDS = ("none", "optimizer", "gradients", "parameters")
 RECOMPUTES = ("none", "selective", "full")
 SCHEDULES = ("1f1b", "interleaved-1f1b")
 MOST_LAYOUTS = 200_000
@@ -66,9 +67,10 @@ class Space:
     def _meshes(self) -> Iterator[Scenario]:
         """Yield one layout of each mesh, schedule and microbatch that divides."""
         domain = max(self.scenario.cluster.host.scale_up.domain, 1)
-        for tensor in self._axis("tensor", [n for n in divisors(domain) if self.model.heads % n == 0]):
+        widths = [n for n in divisors(domain) if self.model.heads % n == 0]
+        for tensor in self._axis("tensor", self._had("tensor", widths)):
             for context, sequence in product(self._contexts(), self._sequences(tensor)):
-                for pipeline in self._axis("pipeline", self._pipelines(tensor * context)):
+                for pipeline in self._axis("pipeline", self._had("pipeline", self._pipelines(tensor * context))):
                     yield from self._of_mesh(tensor, context, sequence, pipeline)
 
     def _of_mesh(self, tensor: int, context: int, sequence: bool, pipeline: int) -> Iterator[Scenario]:
@@ -93,7 +95,7 @@ class Space:
 
     def _finished(self, mesh: Scenario) -> Iterator[Scenario]:
         assert mesh.parallelism is not None
-        for level, kind in product(self._axis("shard", SHARDS), self._axis("recompute", RECOMPUTES)):
+        for level, kind in product(self._levels(), self._axis("recompute", RECOMPUTES)):
             replicas = self.given.shard.replicas if level == self.given.shard.level else 1
             recompute = self.scenario.training.recompute
             yield replace(
@@ -111,7 +113,16 @@ class Space:
 
     def _contexts(self) -> tuple[int, ...]:
         most = self.scenario.training.sequence_length // LEAST_TOKENS
-        return self._axis("context", [n for n in (2**power for power in range(11)) if n == 1 or n <= most])
+        sizes = [n for n in (2**power for power in range(11)) if n == 1 or n <= most]
+        return self._axis("context", self._had("context", sizes))
+
+    def _had(self, axis: str, sizes: list[int]) -> list[int]:
+        """Return sizes of an axis; 1 alone where the stack does not have it."""
+        return sizes if axis in self.scenario.stack.axes else [size for size in sizes if size == 1]
+
+    def _levels(self) -> tuple[Level, ...]:
+        """Return levels of sharding that are asked for, without those that the stack does not have."""
+        return tuple(level for level in self._axis("shard", LEVELS) if level in self.scenario.stack.shards)
 
     def _sequences(self, tensor: int) -> tuple[bool, ...]:
         """Sequence parallelism as the scenario writes it, else where the stack does it."""
@@ -125,13 +136,15 @@ class Space:
 
     def _experts(self) -> tuple[int, ...]:
         count = self.model.experts.count if self.model.experts else 1
-        return self._axis("expert", divisors(count))
+        return self._axis("expert", self._had("expert", divisors(count)))
 
     def _schedules(self, pipeline: int) -> list[Schedule]:
         known: dict[str, Any] = members(Schedule)
         own = self.given.schedule.kind
         found: list[Schedule] = []
-        for kind in self._axis("schedule", dict.fromkeys((*SCHEDULES, own))):
+        had = self.scenario.stack.schedules
+        usual = [kind for kind in SCHEDULES if had is None or kind in had]
+        for kind in self._axis("schedule", dict.fromkeys((*usual, own))):
             if pipeline == 1:
                 found.append(OneForwardOneBackward())
             elif "chunks" in known[kind].__dataclass_fields__:
@@ -153,7 +166,7 @@ class Space:
     def _valid(self, one: Scenario) -> bool:
         why = contradiction(one)
         if why is not None:
-            self.without[why] += len(self._axis("shard", SHARDS)) * len(self._axis("recompute", RECOMPUTES))
+            self.without[why] += len(self._levels()) * len(self._axis("recompute", RECOMPUTES))
             self._count()
         return why is None
 
@@ -169,6 +182,9 @@ def contradiction(scenario: Scenario) -> str | None:
     microbatches = consistency.check_batch(data, layout, scenario.training, mistakes)
     if microbatches is None:
         return "the batch is not divisible by data x microbatch"
+    consistency.check_axes(layout, scenario.stack, mistakes)
+    if len(mistakes):
+        return f"{scenario.stack.framework} {scenario.stack.year} does not have such an axis or schedule"
     if layout.schedule.check(layout.pipeline, microbatches):
         return "the schedule cannot run with so many stages and microbatches"
     if not soundness.ships(layout.schedule) and (

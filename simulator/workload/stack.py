@@ -6,10 +6,17 @@ One object, read by time and memory alike; the catalog holds one entry a framewo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
+from simulator.kinds import NameOf
 from simulator.units import Bytes, Count, Number, Seconds, Share
+from simulator.workload.schedules import Schedule
 
+Axis = Literal["tensor", "pipeline", "context", "expert"]
+Level = Literal["none", "optimizer", "gradients", "parameters"]
+ScheduleName = Annotated[str, NameOf(Schedule)]
+AXES: tuple[Axis, ...] = get_args(Axis)
+LEVELS: tuple[Level, ...] = get_args(Level)
 Dtype = Literal["fp32", "bf16", "fp16", "fp8", "int8", "none"]
 WIDTH: dict[str, float] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "none": 0}
 
@@ -44,6 +51,14 @@ class Stack:
     """The framework; with `year`, shared constants and published rows find their stack by it."""
     year: Count = 2024
     """The year whose software it is."""
+
+    # What there is at all.
+    axes: tuple[Axis, ...] = AXES
+    """Parallel axes that it has besides data; a layout on another one is refused, and never recommended."""
+    shards: tuple[Level, ...] = LEVELS
+    """Levels of sharding that it has."""
+    schedules: tuple[ScheduleName, ...] | None = None
+    """Pipeline schedules that it has; all of them where left out. Those of plugins are always allowed."""
 
     # Kernels.
     attention: Literal["unfused", "triton", "flash-1", "flash-2", "flash-3", "cudnn", "newest"] = "newest"

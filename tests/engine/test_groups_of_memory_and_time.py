@@ -18,7 +18,7 @@ def experts(tensor: int, expert: int, pipeline: int, replicas: int, level: str =
             "version": 1,
             "model": "mixtral-8x7b",
             "cluster": {"host": "hgx-h100", "hosts": 4},
-            "stack": "torchtitan-2025",
+            "stack": {"base": "torchtitan-2025", "shards": [level]},
             "parallelism": {
                 "tensor": tensor,
                 "pipeline": pipeline,

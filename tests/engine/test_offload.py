@@ -114,7 +114,8 @@ def test_weights_on_the_host_come_up_for_every_layer() -> None:
 def test_all_clocks_agree_on_what_is_offloaded(schedule: Any, stack: str) -> None:
     host = {"base": "dgx-h100", "host_link": "5GB/s"}
     offload = {"optimizer": "70%", "parameters": "30%", "activations": "50%"}
-    work = assembly(run(offload, stack, host, tensor=4, pipeline=2, schedule=schedule)).step()
+    software = {"base": stack, "schedules": ["1f1b", "interleaved-1f1b", "zb-h1", "gpipe"]}
+    work = assembly(run(offload, software, host, tensor=4, pipeline=2, schedule=schedule)).step()
     fast, played = stage_clocks.play(work), simulated.simulate(work).timing
     assert fast.parts["offload"] > 0
     assert played.seconds == pytest.approx(fast.seconds, rel=1e-9)

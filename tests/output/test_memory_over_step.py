@@ -32,7 +32,7 @@ SCHEDULES = sorted(kinds("simulator.workload.schedules", Schedule))
 
 
 def played(kind: str) -> Result:
-    return simulate(from_dict(GIVEN, overrides=[f"parallelism.schedule={kind}"]))
+    return simulate(from_dict(GIVEN, overrides=[f"stack.schedules=[{kind}]", f"parallelism.schedule={kind}"]))
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)

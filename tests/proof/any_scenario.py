@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from simulator import catalog
+from simulator.workload.stack import AXES, LEVELS
 
 Document = dict[str, Any]
 EXAMPLES = os.environ.get("EXAMPLES")
@@ -26,6 +27,8 @@ SOME = settings(
 POWERS = (1, 2, 4, 8)
 HOSTS = ("hgx-h100", "dgx-a100", "dgx-1-v100", "hgx-b200", "azure-nd-mi300x-v5", "gb200-nvl72", "oci-h100")
 SCHEDULES = ("1f1b", "gpipe", "interleaved-1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe")
+EVERYTHING = {"axes": [*AXES], "shards": [*LEVELS], "schedules": [*SCHEDULES]}
+"""What makes a framework have all that any layout asks for."""
 UNITS = ("gpu", "nic", "link", "host", "rack", "pod", "switch", "power", "job")
 TIMES = ("1min", "20min", "5h", "30d", "50000h")
 MOST_HOSTS = {"dragonfly": 6, "nvlink-domain": 1}
@@ -198,7 +201,7 @@ def scenarios(draw: st.DrawFn, runs: int = 2, simple: bool = False) -> Document:
         "name": "any",
         "model": draw(models(tensor * context, expert, expert_tensor, layers)),
         "cluster": cluster,
-        "stack": draw(word(*sorted(catalog.names("stack")))),
+        "stack": {"base": draw(word(*sorted(catalog.names("stack")))), **EVERYTHING},
         "parallelism": {
             "tensor": tensor,
             "pipeline": pipeline,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 from functools import cache, lru_cache
@@ -10,7 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from any_scenario import SOME, Document, scenarios
+from any_scenario import EVERYTHING, SOME, Document, scenarios
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,8 +48,11 @@ CHANGES = (
     ("cluster.faults=[{host: 0, slow: 1.2}]",),
     ("calibration={software: 0.8, network: {scale_out: 0.5}}",),
     ("calibration={products: {bf16: 0.7}, elementwise: 0.9}",),
-    ("stack=torchtitan-2024",),
-    ("stack={base: megatron-core-2024, shard_unit: tensor, row_bias: apart, norm_casts: true}",),
+    (f"stack={json.dumps({'base': 'torchtitan-2024', **EVERYTHING})}",),
+    (
+        f"stack={json.dumps({'base': 'megatron-core-2024', **EVERYTHING})}",
+        *("stack.shard_unit=tensor", "stack.row_bias=apart", "stack.norm_casts=true"),
+    ),
 )
 ONE_STAGE = (
     "parallelism.pipeline=1",

@@ -79,7 +79,8 @@ def test_no_result_changes_with_a_key_that_gets_a_warning(step):
 
 @pytest.mark.parametrize("name", catalog.names("stack"))
 def test_nothing_that_a_name_brings_gets_a_warning(name):
-    assert warned("dense", (f"stack={name}", "failures=llama3", "model=llama-3.1-8b")) == {}
+    every_axis = f"stack={{base: {name}, axes: [tensor, pipeline, context, expert]}}"
+    assert warned("dense", (every_axis, "failures=llama3", "model=llama-3.1-8b")) == {}
 
 
 @pytest.mark.parametrize("name", BASES)

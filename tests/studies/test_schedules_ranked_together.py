@@ -17,7 +17,7 @@ def layout(schedule: str, shard: str = "optimizer", stack: str = "megatron-core-
             "version": 1,
             "model": "llama-3-8b",
             "cluster": {"host": "hgx-h100", "hosts": 2},
-            "stack": stack,
+            "stack": {"base": stack, "schedules": [schedule], "shards": [shard]},
             "parallelism": {"tensor": 2, "pipeline": 2, "schedule": schedule, "shard": shard},
             "training": {"steps": 1, "sequence_length": 8192, "global_batch": 64, "microbatch": 1},
         }
