@@ -39,6 +39,7 @@ from simulator.workload.optimizers.base import Products
 from simulator.workload.parameters import Parameters
 from simulator.workload.rank_matrices import owners
 from simulator.workload.replica import Replica
+from simulator.workload.stack import WIDTH
 from simulator.workload.training import Offload
 
 UNBOUND: Share = 0.75
@@ -154,9 +155,11 @@ class HostCopies:
         away, weights = self.offload.optimizer, self.offload.parameters
         # A rank that keeps its share of the gradients alone adds each microbatch to it on the GPU, and sends it back.
         earlier = self.replica.microbatches - 1 if self.rank.keeps_gradient_shard else 0
-        before, last = earlier * width.gradients, max(width.gradients, width.extra_state, width.copies)
+        # What is flattened for the update stays on the GPU; the host gets fp32 copies where the optimizer makes them.
+        copied_in_fp32 = min(width.copies, WIDTH["fp32"])
+        before, last = earlier * width.gradients, max(width.gradients, copied_in_fp32)
         gradients = self.seconds(away * count * (before + last), away * count * before)
-        touched = away * count * (width.gradients + 2 * (width.optimizer + width.copies) + width.updated)
+        touched = away * count * (width.gradients + 2 * (width.optimizer + copied_in_fp32) + width.updated)
         update = touched / (self.host.memory * stack.host_optimizer * (1.0 if stack.bound_cores else UNBOUND))
         # Updated weights go where they are kept: up from a host that updates them, down from a GPU that does.
         up, down = max(away - weights, 0.0) * width.compute, max(weights - away, 0.0) * width.weights
