@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from gc import collect
 from threading import Event, Thread
 from time import sleep
 from typing import Any
@@ -32,14 +33,17 @@ def opened(address: str, say: Callable[[str], None]) -> Iterator[tuple[Executor,
     except ImportError:
         raise ScenarioError("--dask needs Dask; install it with pip install 'foretrain[dask]'") from None
     getLogger("distributed.client").setLevel(CRITICAL)  # what it says of a scheduler that went is a traceback
+    failed = None
     try:
         client = Client(address, timeout="3s")
     except OSError as error:
-        raise ScenarioError(f"--dask {address}: no Dask scheduler answers there: {error}") from None
+        failed = f"no Dask scheduler answers there: {error}"
     except Exception as error:  # of many kinds: an unknown protocol, no certificates for tls, no library for ucx
-        raise ScenarioError(
-            f"--dask {address}: expected an address such as tcp://host:8786; Dask says: {error}"
-        ) from None
+        failed = f"expected an address such as tcp://host:8786; Dask says: {error}"
+    if failed is not None:
+        # What is left of the client closes itself as garbage, for which it needs a lock that the next client may hold.
+        collect()
+        raise ScenarioError(f"--dask {address}: {failed}")
     workers = _Workers(client, address, say)
     with client:
         try:

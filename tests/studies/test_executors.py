@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -112,6 +113,15 @@ def test_an_address_that_dask_cannot_use_is_a_sentence(address: str) -> None:
     pytest.importorskip("distributed")
     with pytest.raises(ScenarioError, match="expected an address such as tcp://host:8786"), opened(dask=address):
         pass
+
+
+def test_a_client_that_could_not_be_made_is_gone_before_the_next() -> None:
+    distributed = pytest.importorskip("distributed")
+    for _ in range(3):
+        with pytest.raises(ScenarioError), opened(dask="nonsense"):
+            pass
+        left = [one for one in gc.get_objects() if isinstance(one, distributed.Client) and one.status != "closed"]
+        assert left == [], "it takes a lock of Dask's wherever it is collected, and a program may stand still for ever"
 
 
 @pytest.mark.slow
