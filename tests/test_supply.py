@@ -18,6 +18,8 @@ if not (ROOT / "simulator").is_dir():
 SOURCES = [path for folder in ("simulator", "topologies") for path in sorted((ROOT / folder).rglob("*.py"))]
 DATA = {".py", ".yaml", ".csv", ".json", ".mplstyle", ".html", ".j2", ".css", ".js", ".txt", ".typed"}
 EXECUTES = {"eval", "exec", "compile", "__import__"}
+RUNS_WHAT_THE_USER_NAMES = "plugins.py"
+"""Runs the files of `--plugin`, which no scenario can name."""
 NEEDED_BY = {"subprocess": ("lab/", "explorer/", "cli/"), "pickle": (), "marshal": (), "shelve": (), "ctypes": ()}
 """Modules that start programs or build objects from bytes, and the rooms that may."""
 COMES_WITH = {
@@ -54,7 +56,11 @@ def test_nothing_is_executed():
         inside = path.relative_to(ROOT / path.relative_to(ROOT).parts[0]).as_posix()
         for call in calls(path):
             name = ast.unparse(call.func)
-            if name in EXECUTES or name in ("os.system", "os.popen") or "shell=True" in ast.unparse(call):
+            if (
+                (name in EXECUTES and inside != RUNS_WHAT_THE_USER_NAMES)
+                or name in ("os.system", "os.popen")
+                or "shell=True" in ast.unparse(call)
+            ):
                 found.append(f"{inside}:{call.lineno}: {name}")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}

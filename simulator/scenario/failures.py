@@ -36,7 +36,7 @@ def resolve(section: Any, keys: Collection[str], reading: Reading, gpus_per_host
         causes=preset.causes(exposure, gpus_per_host),
         planned=preset.stops(exposure),
         size=preset.gpus,
-        uptime=preset.uptime,
+        uptime=preset.uptime if exposure == "uptime" else Failures.uptime,
         preset=name,
     )
     return replace(found, **fields | {"preset": name, "causes": (*found.causes, *section.causes)})

@@ -70,8 +70,9 @@ def test_a_shared_expert_hides_what_it_computes_and_not_more() -> None:
 @pytest.mark.parametrize("schedule", ["1f1b", "zb-h1", "dualpipe"])
 def test_both_clocks_agree_and_bytes_are_conserved(schedule: str) -> None:
     """`simulate` raises where stages send other bytes than the layout implies."""
-    work = assembly(step(16, {"expert": "8", "pipeline": "4", "schedule": schedule}, moe_overlap="true")).step()
-    plain = assembly(step(16, {"expert": "8", "pipeline": "4", "schedule": schedule})).step()
+    has = {"schedules": [schedule]}
+    work = assembly(step(16, {"expert": "8", "pipeline": "4", "schedule": schedule}, moe_overlap="true", **has)).step()
+    plain = assembly(step(16, {"expert": "8", "pipeline": "4", "schedule": schedule}, **has)).step()
     played = simulated.simulate(work).timing.seconds
     assert stage_clocks.time(work).seconds <= played * (1 + 1e-9)
     assert played < simulated.simulate(plain).timing.seconds

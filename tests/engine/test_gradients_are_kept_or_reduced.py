@@ -13,6 +13,8 @@ from simulator.simulation import fits
 
 STACKS = catalog.names("stack")
 DATA = 8
+EVERY_LEVEL = ["none", "optimizer", "gradients", "parameters"]
+"""The rule is one for all, whatever a framework has."""
 
 
 def scenario(stack: str, level: str, **parallelism: Any) -> Scenario:
@@ -21,7 +23,7 @@ def scenario(stack: str, level: str, **parallelism: Any) -> Scenario:
             "version": 1,
             "model": "llama-3.1-8b",
             "cluster": {"host": "hgx-h100", "hosts": parallelism.get("pipeline", 1)},
-            "stack": stack,
+            "stack": {"base": stack, "shards": EVERY_LEVEL, "axes": ["tensor", "pipeline"]},
             "parallelism": {"shard": level, **parallelism},
             "training": {"steps": 1, "sequence_length": 4096, "global_batch": 16 * DATA, "microbatch": 1},
         }

@@ -134,7 +134,7 @@ def test_small_matrices_wait_for_the_host_as_on_eight_gpus_of_modded_nanogpt():
             "version": 1,
             "model": shape,
             "cluster": {"host": "hgx-h100", "hosts": 1},
-            "stack": "torchtitan-2024",
+            "stack": {"base": "torchtitan-2024", "shards": ["none", "optimizer"]},
             "parallelism": {"shard": shard},
             "training": {
                 "steps": 1, "sequence_length": 1024, "global_batch": 512, "microbatch": 64, "recompute": "none",

@@ -203,7 +203,7 @@ def test_fsdp_without_resharding_is_faster_and_holds_all_weights(gpus: int) -> N
         )
         for level in ("parameters", "gradients")
     )
-    assert 1.03 < both.step / kept.step < 1.12
+    assert 1.02 < both.step / kept.step < 1.12
     assert both.prediction.parts_s["data"] > 1.3 * kept.prediction.parts_s["data"]
     assert kept.stage("weights") - both.stage("weights") == pytest.approx(2 * 3.09e9, rel=0.02)
 
