@@ -123,9 +123,16 @@ def shard(s: Scenario) -> Iterator[Change]:
         )
 
 
+MOST_CONTEXT = 16
+"""Ranks of a context group that are advised at most: as many as Llama 3 405B had at 131,072 tokens (arXiv 2407.21783,
+table 4). Exchanges of larger groups take longer than the tokens that they hold."""
+
+
 def context(s: Scenario) -> Iterator[Change]:
     p = _layout(s)
     for size in _multiples(p.context.size, s.data):
+        if size > MOST_CONTEXT:
+            return
         longer = replace(p, context=replace(p.context, size=size))
         yield Change(f"context {size}", (f"parallelism.context.size={size}",), replace(s, parallelism=longer))
 
