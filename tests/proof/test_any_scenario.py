@@ -121,4 +121,10 @@ def test_a_result_says_the_scenario_that_gives_it_again(document):
     except ForetrainError:
         assume(False)
     again = simulate(from_dict(json.loads(json.dumps(result.scenario))))
-    assert replace(again, assumptions=()).as_dict() == replace(result, assumptions=()).as_dict()
+    assert said(again) == said(result)
+
+
+def said(result):
+    """Return a result without where values came from, and without warnings of keys that only now are written."""
+    warnings = tuple(text for text in result.warnings if "no effect here" not in text)
+    return replace(result, assumptions=(), warnings=warnings).as_dict()
