@@ -11,7 +11,8 @@ from simulator.units import Seconds
 
 FILLED = 3
 """Periods after which the stages are usually in their rhythm."""
-SAME = 1e-9
+SAME = 1e-7
+"""Periods that differ by less are equal: transfers that share links end a few nanoseconds apart in either."""
 
 
 def time(work: StepWork, play: Callable[[StepWork], Timing]) -> Timing:
