@@ -73,9 +73,14 @@ def check_batch(data: int, parallelism: Parallelism, training: Training, mistake
 
 
 def check_schedule(parallelism: Parallelism, microbatches: int, mistakes: Mistakes) -> None:
-    """Note numbers that a schedule cannot run with, or tasks that it leaves out, doubles or puts in a wrong order."""
+    """Note numbers that a schedule cannot run with, or tasks that it leaves out, doubles or puts in a wrong order.
+
+    The tasks of schedules that ship are held sound by tests, which is too slow to do for every scenario that is read.
+    """
     schedule, stages = parallelism.schedule, parallelism.pipeline
-    why = schedule.check(stages, microbatches) or soundness.mistake(schedule, stages, microbatches)
+    why = schedule.check(stages, microbatches)
+    if not why and not soundness.ships(schedule):
+        why = soundness.mistake(schedule, stages, microbatches)
     if why:
         mistakes.add(("parallelism", "schedule"), why)
 

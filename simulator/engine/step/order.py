@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from simulator.errors import ScenarioError
 from simulator.workload.schedules import Schedule
-from simulator.workload.schedules.soundness import mistake
+from simulator.workload.schedules.soundness import mistake, ships
 
 
 @lru_cache(maxsize=512)
@@ -16,7 +16,7 @@ def orders(schedule: Schedule, stages: int, microbatches: int) -> tuple[tuple[tu
 
     Raises ScenarioError where these tasks cannot be run.
     """
-    if why := mistake(schedule, stages, microbatches):
+    if not ships(schedule) and (why := mistake(schedule, stages, microbatches)):
         raise ScenarioError(f"parallelism.schedule: {why}")
     paths: dict[int, dict[tuple[int, int], int]] = {}
     result = []
