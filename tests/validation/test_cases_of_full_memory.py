@@ -186,7 +186,10 @@ def test_31b_at_262144_tokens_needs_context_parallelism(context: int, verdict: s
         assert found.stage("logits") < 0.05 * found.stage("activations")
 
 
-@pytest.mark.parametrize("gpus", [2, 8])
+SLOWER = pytest.mark.xfail(raises=AssertionError, reason="2.8% on two GPUs, since gathers take less from compute")
+
+
+@pytest.mark.parametrize("gpus", [pytest.param(2, marks=SLOWER), 8])
 def test_fsdp_without_resharding_is_faster_and_holds_all_weights(gpus: int) -> None:
     """r42, torchtune issue 2402: Qwen2.5-3B is about 8% faster without resharding after the forward."""
     host = {"base": "hgx-h100", "gpus": gpus}
@@ -203,7 +206,7 @@ def test_fsdp_without_resharding_is_faster_and_holds_all_weights(gpus: int) -> N
         )
         for level in ("parameters", "gradients")
     )
-    assert 1.02 < both.step / kept.step < 1.12
+    assert 1.03 < both.step / kept.step < 1.12
     assert both.prediction.parts_s["data"] > 1.3 * kept.prediction.parts_s["data"]
     assert kept.stage("weights") - both.stage("weights") == pytest.approx(2 * 3.09e9, rel=0.02)
 

@@ -129,10 +129,10 @@ def test_a_balanced_split_of_bloom_evens_the_stages() -> None:
 # Scale.
 
 
+@pytest.mark.xfail(raises=AssertionError, reason="98.7% and 96.4%: 4.1 points, since gathers take less from compute")
 def test_mpt_7b_scales_weakly_to_512_h100() -> None:
-    """c072, llm-foundry: 96.6% at 256 and 92.3% at 512 GPUs of the rate at 128; ours are 98.7% and 96.4%, within 4.5
-    points since compute beside gathers loses what it needs, not all that they take."""
-    assert close(efficiencies("mosaic-012", "mosaic-011", "mosaic-010"), [0.966, 0.923], 4.5)
+    """c072, llm-foundry: 96.6% at 256 and 92.3% at 512 GPUs of the rate at 128, within 4 points."""
+    assert close(efficiencies("mosaic-012", "mosaic-011", "mosaic-010"), [0.966, 0.923], 4)
 
 
 def test_mpt_70b_scales_weakly_to_512_h100() -> None:
