@@ -75,11 +75,16 @@ class _Workers:
         return cores
 
     def watch(self) -> None:
-        """Look after the workers until it is over."""
+        """Look after the workers until it is over.
+
+        Closes the client where the scheduler went: whoever waits for a result is told, and not left waiting for what
+        was handed in while the client looked for its scheduler.
+        """
         while not self.over.wait(EVERY):
             try:
                 self._cores()
-            except Exception:  # the scheduler went; whoever waits for a result is told
+            except Exception:  # of many kinds, as the connection breaks before, within or after the question
+                self._client.close(timeout=EVERY)
                 return
 
     def _cores(self) -> int:

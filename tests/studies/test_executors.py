@@ -14,6 +14,7 @@ from threading import Timer
 import pytest
 
 from simulator.errors import ScenarioError
+from simulator.studies import dask_cluster
 from simulator.studies.executors import Here, in_order, opened
 from simulator.studies.point import Base
 from simulator.studies.store import Store
@@ -22,6 +23,26 @@ from simulator.studies.study import rows
 
 def square(number: int) -> int:
     return number * number
+
+
+class SchedulerWent:
+    """A client of Dask whose scheduler no longer answers."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def ncores(self) -> dict[str, int]:
+        raise OSError("connection refused")
+
+    def close(self, timeout: float) -> None:
+        self.closed = timeout > 0
+
+
+def test_whoever_waits_for_a_scheduler_that_went_is_not_left_waiting(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(dask_cluster, "EVERY", 0.01)
+    client = SchedulerWent()
+    dask_cluster._Workers(client, "tcp://here:8786", print).watch()
+    assert client.closed
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
