@@ -3,7 +3,7 @@
     python docs/generate.py              the reference pages, from the code and the catalog
     python docs/generate.py --check      compare them only; 1 where one is not current
     python docs/generate.py examples     run the commands that pages show, and write what they print
-    python docs/generate.py images       draw the pictures, from a run of a published scenario
+    python docs/generate.py images       draw the pictures, from runs of shipped scenarios and tables
     python docs/generate.py validation   predict every published measurement (a minute)
 
 Tests hold the pages to the code; none of these files is edited by hand.
@@ -17,7 +17,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]
 
-from generators import entries, examples, images, python, stacks, validation  # noqa: E402
+from generators import entries, examples, images, python, scaling, stacks, validation  # noqa: E402
 from generators.commands import commands  # noqa: E402
 
 from simulator.scenario import reference  # noqa: E402
@@ -49,6 +49,7 @@ def main(arguments: list[str]) -> int:
             examples.rewrite(DOCS.parent)
         elif word == "images":
             images.draw(DOCS / "images")
+            scaling.draw(DOCS / "images")
         elif word == "validation":
             (DOCS / "validation.md").write_text(validation.page(), encoding="utf-8")
         elif word == "reference":
