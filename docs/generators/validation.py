@@ -28,16 +28,6 @@ FAMILIES = """## Families of runs
 
 A family is one source and the machine it ran on. Families count alike in means, whatever their number of rows.
 """
-SCALING = """## Scaling
-
-![Tokens per second and GPU over those of 8 GPUs, from 8 to 131,072 GPUs: predicted for Llama 3.1 8B under FSDP and HSDP, and
-beside what InternEvo published for InternLM 7B](images/scaling.svg)
-
-Lines are predictions, points are what InternEvo published for the same model with the optimizer shared out over all GPUs or
-over those of a host, up to 1,024 GPUs; nothing was fitted on how they scale. FSDP over all GPUs falls where the latency of
-rings, a hop for each rank, outlasts the layer that hides it; HSDP pays for a ring inside a copy only.
-`python docs/generate.py images` draws it.
-"""
 SHARED = """## Constants fitted on runs
 
 {count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
@@ -49,6 +39,10 @@ collectives come from their own tables; [collectives](concepts/collectives.md) s
 
 NOT_SHIPPED = Path(__file__).parent / "not_shipped.txt"
 """Dated figures of tables that may not be redistributed."""
+
+
+SCALING = Path(__file__).parent / "scaling.txt"
+"""What the figure of scaling shows."""
 
 
 PROOF = Path(__file__).parent / "proof.txt"
@@ -63,7 +57,8 @@ def page(*, leave_out: bool = True) -> str:
     others += [(UNFITTED, unfitted(tables)), (GENERATIONS, generations_left_out(tables))]
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
     proof = PROOF.read_text(encoding="utf-8")
-    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, SCALING, _families(), _shared(), proof])
+    scaling = SCALING.read_text(encoding="utf-8")
+    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, scaling, _families(), _shared(), proof])
 
 
 def left_out(tables: Sequence[Table]) -> Summary:

@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
-from generators import scaling  # noqa: E402
+from generators import scaling
 
 
 def test_efficiency_follows_what_was_published_within_six_points():
