@@ -21,7 +21,7 @@ from pathlib import Path
 import atheris
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-LEFT_OUT = ("simulator.explorer", "simulator.lab", "simulator.__main__")
+LEFT_OUT = ("simulator.explorer", "simulator.lab", "simulator.__main__", "simulator.studies.dask_plugins")
 """Rooms that no text from outside reaches here, or that need other extras."""
 
 with atheris.instrument_imports(include=["simulator", "topologies"]):

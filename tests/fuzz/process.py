@@ -212,7 +212,11 @@ def warm() -> None:
     for package in (simulator, topologies):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(("simulator.explorer", "simulator.lab", "simulator.__main__")):
-                importlib.import_module(module.name)
+                try:
+                    importlib.import_module(module.name)
+                except ModuleNotFoundError as missing:  # of a library that need not be installed, such as Dask
+                    if missing.name is None or missing.name.startswith(("simulator", "topologies")):
+                        raise
     for name in ("address", "rich.console", "rich.progress"):
         importlib.import_module(name)
     for words in (["check", ONE_HOST], ["run", ONE_HOST, "--runs", "1"]):
