@@ -46,12 +46,18 @@ def refit(
     predict: Predict,
     mapped: Mapped = map,
     *,
-    rounds: int = 3,
+    slopes: Vector | None = None,
+    rounds: int = 4,
 ) -> tuple[Constant, ...]:
-    """Return the constants that predict `runs` best, none outside its bounds; `mapped` is given the runs."""
+    """Return the constants that predict `runs` best, none outside its bounds; `mapped` is given the runs.
+
+    `slopes` are those at `constants`; they change so little on the way that they are taken once.
+    """
     found = tuple(constants)
+    if slopes is None:
+        slopes = slopes_of(runs, constants, mapped)
     for _ in range(rounds):
-        shift = solve(runs, found, linearised(runs, found, predict, mapped))
+        shift = solve(runs, found, Linear(errors_of(runs, found, predict, mapped), slopes))
         found = moved(found, shift)
         if np.abs(shift).max() < 0.003:
             break
@@ -59,33 +65,46 @@ def refit(
 
 
 def left_out(
-    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
+    runs: Sequence[MeasuredRun],
+    constants: Sequence[Constant],
+    predict: Predict,
+    mapped: Mapped = map,
+    *,
+    slopes: Vector | None = None,
 ) -> dict[str, tuple[Constant, ...]]:
     """Return, for each family, the constants that all other families would have given."""
-    linear = linearised(runs, constants, predict, mapped)
+    if slopes is None:
+        slopes = slopes_of(runs, constants, mapped)
+    errors = errors_of(runs, constants, predict, mapped)
     found = {}
     for family in dict.fromkeys(run.family for run in runs):
         outside = np.array([run.family != family for run in runs])
         others = [run for run in runs if run.family != family]
-        rest = Linear(linear.errors[outside], linear.slopes[outside])
-        found[family] = moved(constants, solve(others, constants, rest))
+        found[family] = moved(constants, solve(others, constants, Linear(errors[outside], slopes[outside])))
     return found
 
 
-def linearised(
+def errors_of(
     runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
-) -> Linear:
-    """Return errors and slopes at `constants`; a constant that a run does not depend on is not tried.
+) -> Vector:
+    """Return ln(predicted / measured) of each run, shape (runs,)."""
+    return np.array(list(mapped(partial(_error, tuple(constants), predict), runs)))
 
-    Errors are those of `predict`. Slopes, of which there are many more, are those of the step without shared links.
+
+def slopes_of(runs: Sequence[MeasuredRun], constants: Sequence[Constant], mapped: Mapped = map) -> Vector:
+    """Return what ln of each step gains for ln of each constant, shape (runs, constants).
+
+    Of the step without shared links, which is quick; a constant that a run does not depend on is not tried.
     """
-    rows = list(mapped(partial(_linearised, tuple(constants), predict), runs))
-    return Linear(np.array([error for error, _ in rows]), np.array([slopes for _, slopes in rows]))
+    return np.array(list(mapped(partial(_slopes, tuple(constants)), runs)))
 
 
-def _linearised(constants: tuple[Constant, ...], predict: Predict, run: MeasuredRun) -> tuple[Number, list[Number]]:
-    shared = Shared.of(constants)
-    start = step_without_sharing(run.scenario, shared)
+def _error(constants: tuple[Constant, ...], predict: Predict, run: MeasuredRun) -> Number:
+    return float(np.log(predict(run.scenario, Shared.of(constants)) / run.seconds))
+
+
+def _slopes(constants: tuple[Constant, ...], run: MeasuredRun) -> list[Number]:
+    start = step_without_sharing(run.scenario, Shared.of(constants))
     slopes = [0.0] * len(constants)
     for column, constant in enumerate(constants):
         if constant.concerns(run.scenario):
@@ -94,7 +113,7 @@ def _linearised(constants: tuple[Constant, ...], predict: Predict, run: Measured
             )
             changed = step_without_sharing(run.scenario, Shared.of(others))
             slopes[column] = float(np.log(changed / start) / STEP)
-    return float(np.log(predict(run.scenario, shared) / run.seconds)), slopes
+    return slopes
 
 
 def solve(runs: Sequence[MeasuredRun], constants: Sequence[Constant], linear: Linear, *, rounds: int = 20) -> Vector:

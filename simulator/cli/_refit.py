@@ -9,7 +9,7 @@ from simulator.cli._streams import show, working
 from simulator.errors import ScenarioError
 from simulator.io.writing import fill
 
-MOST_RUNS = 50
+MOST_RUNS = 20
 """Runs of a family that a refit of the shared constants looks at."""
 MOST_ERRORS = 150
 """Runs of a family whose errors count for the intervals: enough that most rows of the largest tables lie inside too."""
@@ -19,7 +19,7 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
     """Refit the constants that all runs share, and the errors of families left out; show both, and write them."""
     from simulator import catalog
     from simulator.calibration import residuals
-    from simulator.calibration.runs import left_out, refit, rewritten
+    from simulator.calibration.runs import left_out, refit, rewritten, slopes_of
     from simulator.cli.validate import Predict
     from simulator.engine.prices.constants import constants
     from simulator.io.printable import json_text
@@ -33,9 +33,11 @@ def shared(tables: Sequence[Path], *, out: Path | None, as_json: bool) -> None:
         found = list(measured(read, Predict(), most=MOST_RUNS))
         if not found:
             raise ScenarioError("no run whose step time counts in the tables given")
-        fitted = refit(found, constants(), predict_step, spread)
+        slopes = slopes_of(found, constants(), spread)
+        fitted = refit(found, constants(), predict_step, spread, slopes=slopes)
         more = list(measured(read, Predict(), most=MOST_ERRORS))
-        errors = residuals.errors(more, left_out(found, fitted, predict_step, spread), predict_step, spread)
+        without = left_out(found, fitted, predict_step, spread, slopes=slopes)
+        errors = residuals.errors(more, without, predict_step, spread)
     before = {constant.name: constant.value for constant in constants()}
     if as_json:
         show(json_text({one.name: {"before": before[one.name], "after": one.value} for one in fitted}))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.calibration.runs import left_out, linearised, refit, rewritten, solve
+from simulator.calibration.runs import Linear, errors_of, left_out, refit, rewritten, slopes_of, solve
 from simulator.engine.prices.constants import Constant, Shared, constants
 from simulator.scenario import from_dict
 from simulator.simulation import predict_step
@@ -57,7 +57,8 @@ def test_a_family_left_out_has_no_part_in_its_constants():
     spoiled = [run if run.family == "odd" else run._replace(seconds=3 * run.seconds) for run in measured]
     without = left_out(spoiled, constants(), predict_step)["even"]
     alone = [run for run in spoiled if run.family == "odd"]
-    shift = solve(alone, constants(), linearised(alone, constants(), predict_step))
+    linear = Linear(errors_of(alone, constants(), predict_step), slopes_of(alone, constants()))
+    shift = solve(alone, constants(), linear)
     assert without[1].value == pytest.approx(constants()[1].value * 2.718281828459045 ** shift[1])
 
 
