@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simulator.api.measurements import Validation, validate
+    from simulator.api.policies import Policies, stress
     from simulator.api.questions import Question, read
     from simulator.api.runs import Check, Explanation, Run, check, explain, predict, simulate
     from simulator.api.studies import Comparison, Layouts, Sweep, compare, layouts, sweep
@@ -24,12 +26,14 @@ _FROM = {
     "Explanation": "simulator.api.runs",
     "ForetrainError": "simulator.errors",
     "Layouts": "simulator.api.studies",
+    "Policies": "simulator.api.policies",
     "Prediction": "simulator.simulation",
     "Question": "simulator.api.questions",
     "Run": "simulator.api.runs",
     "Scenario": "simulator.scenario.scenario",
     "ScenarioError": "simulator.errors",
     "Sweep": "simulator.api.studies",
+    "Validation": "simulator.api.measurements",
     "check": "simulator.api.runs",
     "compare": "simulator.api.studies",
     "explain": "simulator.api.runs",
@@ -37,7 +41,9 @@ _FROM = {
     "predict": "simulator.api.runs",
     "read": "simulator.api.questions",
     "simulate": "simulator.api.runs",
+    "stress": "simulator.api.policies",
     "sweep": "simulator.api.studies",
+    "validate": "simulator.api.measurements",
 }
 __all__ = [
     "Check",
@@ -45,12 +51,14 @@ __all__ = [
     "Explanation",
     "ForetrainError",
     "Layouts",
+    "Policies",
     "Prediction",
     "Question",
     "Run",
     "Scenario",
     "ScenarioError",
     "Sweep",
+    "Validation",
     "check",
     "compare",
     "explain",
@@ -58,7 +66,9 @@ __all__ = [
     "predict",
     "read",
     "simulate",
+    "stress",
     "sweep",
+    "validate",
 ]
 
 

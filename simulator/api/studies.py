@@ -103,13 +103,10 @@ def sweep(
     >>> [row["training.sequence_length"] for row in found.rows]
     ['2048', '4096']
     """
-    axes = tuple(Axis(key, tuple(dict.fromkeys(map(flow, values)))) for key, values in vary.items())
-    empty = [one.key for one in axes if not one.values]
-    if empty or not axes:
-        raise ScenarioError(f"nothing is varied{f' for {empty[0]}' if empty else ''}; give keys with their values")
+    axes = axes_of(vary)
     asked = [*map(column, metrics), *(grid.QUICK_METRICS if quick else grid.DEFAULT_METRICS)]
     points = grid.points([base(question, changes, catalogs)], axes, quick=quick)
-    return Sweep(axes, tuple(dict.fromkeys(asked)), tuple(_rows(evaluate, points, jobs)))
+    return Sweep(axes, tuple(dict.fromkeys(asked)), tuple(rows_of(evaluate, points, jobs)))
 
 
 def layouts(
@@ -129,7 +126,7 @@ def layouts(
     ScenarioError where the scenario cannot be read in any layout.
     """
     search = LayoutSearch(base(question, changes, catalogs), objective)
-    search.take(_rows(evaluate_group, search.groups, jobs), sure=sure)
+    search.take(rows_of(evaluate_group, search.groups, jobs), sure=sure)
     if not quick:
         search.tell()
     search.rank()
@@ -154,6 +151,15 @@ def compare(*questions: Question, changes: Changes | None = None, jobs: int | No
     return Comparison(rows, tuple(results), differing, side_by_side.ratios(asked, results))
 
 
-def _rows(evaluate: Callable[[T], Row], asked: Sequence[T], jobs: int | None) -> list[Row]:
+def axes_of(vary: Mapping[str, Iterable[Any]]) -> tuple[Axis, ...]:
+    """Return the axes of keys and their values; raise ScenarioError where there is none, or one has no values."""
+    axes = tuple(Axis(key, tuple(dict.fromkeys(map(flow, values)))) for key, values in vary.items())
+    empty = [one.key for one in axes if not one.values]
+    if empty or not axes:
+        raise ScenarioError(f"nothing is varied{f' for {empty[0]}' if empty else ''}; give keys with their values")
+    return axes
+
+
+def rows_of(evaluate: Callable[[T], Row], asked: Sequence[T], jobs: int | None) -> list[Row]:
     """Return the rows of all points, without the files that were opened for them."""
     return [{name: value for name, value in row.items() if name != FILES} for row in spread(evaluate, asked, jobs)]

@@ -95,16 +95,19 @@ def command(
 
 
 def _run(trials: list[Trial], runs: int, objective: str, at_work: Session) -> None:
-    """Run round after round until the best is known, or there are as many runs as were asked for."""
-    from simulator.studies import stress
-    from simulator.studies.trial import evaluate
+    from collections.abc import Sequence
 
-    while not at_work.interrupted and (batches := stress.next_round(trials, runs, objective)):
-        many = max(batch.first + batch.runs for _, batch in batches)
-        what = f"{len(batches):,} policies, up to {many:,} runs"
-        found = at_work.rows(evaluate, [batch for _, batch in batches], what)
-        for (one, _), row in zip(batches, found, strict=False):
-            one.add(row)
+    from simulator.studies import stress
+    from simulator.studies.store import Row
+    from simulator.studies.trial import Batch, evaluate
+
+    def worked_out(batches: Sequence[Batch]) -> list[Row]:
+        if at_work.interrupted:
+            return []
+        many = max(batch.first + batch.runs for batch in batches)
+        return at_work.rows(evaluate, batches, f"{len(batches):,} policies, up to {many:,} runs")
+
+    stress.play(trials, runs, objective, worked_out)
 
 
 def _fill(folder: Path, rows: list[dict[str, Any]], axes: Any, metric: str) -> None:

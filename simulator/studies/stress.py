@@ -7,7 +7,7 @@ interval of each difference excludes zero or the runs that were asked for are us
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -89,6 +89,21 @@ def difference(trial: Trial, best: Trial, objective: str) -> Difference:
 def _by_condition(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
     for condition in dict.fromkeys(trial.condition for trial in trials):
         yield [trial for trial in trials if trial.condition == condition]
+
+
+def play(
+    trials: Sequence[Trial], runs: Count, objective: str, worked_out: Callable[[Sequence[Batch]], Iterable[Row]]
+) -> None:
+    """Run round after round until the best is known, or each has the runs that were asked for.
+
+    `worked_out` returns a row for each batch; fewer of them, as after an interrupt, end it.
+    """
+    while batches := next_round(trials, runs, objective):
+        found = list(zip(batches, worked_out([batch for _, batch in batches]), strict=False))
+        for (one, _), row in found:
+            one.add(row)
+        if len(found) < len(batches):
+            return
 
 
 def rows(trials: Sequence[Trial], objective: str) -> list[Row]:

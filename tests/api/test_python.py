@@ -22,7 +22,7 @@ def printed(*arguments):
     return result.stdout
 
 
-@pytest.mark.parametrize("module", ["questions", "runs", "studies", "shown"])
+@pytest.mark.parametrize("module", ["questions", "runs", "studies", "policies", "measurements", "shown"])
 def test_examples_of_docstrings_run(module):
     assert doctest.testmod(import_module(f"simulator.api.{module}")).failed == 0
 
@@ -72,6 +72,30 @@ def test_layouts_are_those_of_the_command_line():
     assert json.loads(json.dumps(found.to_dict())) == json.loads(printed(*said, "--json"))
     best = next(row for row in found.rows if row["verdict"] == "fits")
     assert ft.predict(found.best).step_time_s == pytest.approx(best["step_time_s"], rel=1e-9)
+
+
+def test_policies_are_those_of_the_command_line():
+    found = ft.stress("tutorial/3-failures", {"cluster.spares": [0, 4]}, {"runs": 25}, objective="days")
+    said = ("stress", "tutorial/3-failures", "--vary", "cluster.spares=[0,4]", "--runs", "25")
+    said += ("--objective", "days", "--jobs", "1")
+    assert str(found) == printed(*said)
+    assert json.loads(json.dumps(found.to_dict())) == json.loads(printed(*said, "--json"))
+
+
+def test_a_policy_that_changes_the_step_is_refused():
+    with pytest.raises(ft.ScenarioError, match="is no policy"):
+        ft.stress(HOST, {"training.microbatch": [1, 2]})
+    with pytest.raises(ft.ScenarioError, match="nothing is varied"):
+        ft.stress(HOST, {})
+    with pytest.raises(ft.ScenarioError, match="one of dollars, cost, days, goodput"):
+        ft.stress(HOST, {"cluster.spares": [0, 1]}, objective="joy")
+
+
+def test_a_validation_is_that_of_the_command_line():
+    found = ft.validate(families=["KOR"])
+    assert str(found) == printed("validate", "--family", "KOR")
+    assert found.to_dict() == json.loads(printed("validate", "--family", "KOR", "--json"))
+    assert [row["id"] for row in found.rows] == [line.id for line in found.lines]
 
 
 def test_a_comparison_is_that_of_the_command_line():
