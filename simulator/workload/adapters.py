@@ -12,7 +12,7 @@ from __future__ import annotations
 from simulator.units import Bytes
 from simulator.workload.methods.base import PLAIN, WIDTHS, Adapter
 from simulator.workload.operations import Builder, Exchange, Gemm, Traffic
-from simulator.workload.rank import Rank
+from simulator.workload.rank import LOW_PRECISION, Rank
 
 DROPOUT = 5.0
 """Bytes of a 16-bit value that dropout moves: read, write, and a mask of one byte; its backward moves as many."""
@@ -27,10 +27,16 @@ DEQUANTISE_CALLS = 3
 """The same of a dequantised product: constants, weights, and the check of its state (`bitsandbytes/functional.py`)."""
 
 
+def dequantises(rank: Rank) -> bool:
+    """Return whether products take another format than that of the frozen weights, as eight bits are where they run."""
+    stored = rank.tuning.method.stored
+    return stored not in (None, *PLAIN) and not (stored == "fp8" and rank.precision.kind in LOW_PRECISION)
+
+
 def dequantise(out: Builder, rank: Rank, name: str, product: Gemm) -> None:
     """Write the frozen weights of a product in 16 bits, ahead of it, where they are kept in fewer."""
     stored = rank.tuning.method.stored
-    if stored is None or stored in PLAIN:
+    if stored is None or not dequantises(rank):
         return
     weights = product.k * product.n * product.groups * product.kernels
     out.compute(f"{name} dequantise", Traffic(weights * (WIDTHS[stored] + DEQUANTISED), 2))
@@ -39,10 +45,11 @@ def dequantise(out: Builder, rank: Rank, name: str, product: Gemm) -> None:
 def forward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapter) -> None:
     """Write what one adapter does in a forward."""
     ways, value = _ways(rank, adapter), rank.value
-    rows, width, apart = product.m, _width(product, adapter), rank.stack.adapters == "apart"
+    rows, width, cast = product.m, _width(product, adapter), rank.stack.adapters == "fp32"
+    apart = rank.stack.adapters != "fused"
     if adapter.dropout:
         out.compute(f"{name} adapter dropout", Traffic(DROPOUT / 2 * value * rows * product.k))
-    if apart:
+    if cast:
         out.compute(f"{name} adapter cast", Traffic(CAST * rows * product.k, 2))
     inner = adapter.rank / (1 if adapter.row else ways)
     out.compute(f"{name} adapter down", Gemm(rows, int(max(inner, 1)), product.k, 1, rank.wide))
@@ -61,7 +68,8 @@ def forward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapter
 def backward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapter) -> None:
     """Write what one adapter does in a backward; `product` is the forward of the frozen matrix."""
     ways, value = _ways(rank, adapter), rank.value
-    rows, width, apart = product.m, _width(product, adapter), rank.stack.adapters == "apart"
+    rows, width, cast = product.m, _width(product, adapter), rank.stack.adapters == "fp32"
+    apart = rank.stack.adapters != "fused"
     outs = max(width / (ways if adapter.row else 1), 1)
     inner = max(adapter.rank / (1 if adapter.row else ways), 1)
     if ways > 1 and adapter.row and rank.sequence:
@@ -78,7 +86,7 @@ def backward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapte
     thin = Gemm(product.k, int(inner), rows, 1, rank.wide)
     out.compute(f"{name} adapter down wgrad", thin, weight_gradient=True)
     out.compute(f"{name} adapter down dgrad", Gemm(rows, int(product.k), inner, 1, rank.wide))
-    if apart:
+    if cast:
         out.compute(f"{name} adapter cast backward", Traffic(CAST * rows * product.k, 2))
     if adapter.dropout:
         out.compute(f"{name} adapter dropout backward", Traffic(DROPOUT / 2 * value * rows * product.k))
@@ -97,14 +105,14 @@ def saved(rank: Rank, adapter: Adapter) -> Bytes:
     total = rank.value * adapter.rank * rank.tokens
     if adapter.dropout:
         total += (rank.value + 1) * ins
-    elif rank.stack.adapters == "apart":
+    elif rank.stack.adapters == "fp32":
         total += rank.value * ins
     return total + adapter.weighted * 2 * rank.value * outs
 
 
 def needs_input(rank: Rank, adapter: Adapter) -> bool:
     """Return whether an adapter's first product saves the frozen product's own input."""
-    return not adapter.dropout and rank.stack.adapters != "apart"
+    return not adapter.dropout and rank.stack.adapters != "fp32"
 
 
 def _magnitudes(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapter) -> None:

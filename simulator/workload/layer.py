@@ -158,9 +158,10 @@ def _kept(rank: Rank, blocks: Blocks) -> Terms:
     terms: Terms = {"norm inputs": count * rank.stream}
     if stack.norm == "eager" and rank.value < 4:
         terms["norm copies"] = count * 4 * model.hidden * rank.scattered
+    width = rank.operand if blocks[0].trains_base else rank.value
     inputs = [block for block in blocks if block.keeps_input(rank)]
     read = min(len(inputs), 1 if model.parallel else len(blocks))
-    terms["norm outputs"] = read * rank.operand * model.hidden * rank.saved
+    terms["norm outputs"] = read * width * model.hidden * rank.saved
     for block in blocks:
         terms |= block.kept(rank)
         if model.dropout and stack.saves_dropout_mask:

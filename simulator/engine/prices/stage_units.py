@@ -147,7 +147,7 @@ class Units:
         host = stack.cpu_layer_tensor if self.rank.tensor > 1 else stack.cpu_layer
         plain = self.rank.kernel == "eager" and stack.softmax == "fused"
         host = host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
-        more = sum(block.more_calls(self.rank.model) for block in blocks)
+        more = sum(block.more_calls(self.rank) for block in blocks)
         return host * (1 + more / LAYER_CALLS) if more else host
 
 

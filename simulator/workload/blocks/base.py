@@ -78,7 +78,7 @@ class Block(ABC):
         """Return what its largest matrix takes while a pass has it in 16 bits, if it is stored in fewer."""
         return 0.0
 
-    def more_calls(self, model: Model) -> int:
+    def more_calls(self, rank: Rank) -> int:
         """Return the PyTorch calls that its forward takes beyond those of a layer that is trained whole."""
         return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from simulator.sums import added
@@ -12,7 +12,7 @@ from simulator.units import Bytes, Flops, Seconds
 from simulator.workload import adapters
 from simulator.workload.blocks.base import Block, Convention, Misfit, Part, Terms
 from simulator.workload.layout import Parallelism
-from simulator.workload.methods.base import PLAIN, Adapter
+from simulator.workload.methods.base import Adapter
 from simulator.workload.model import Model
 from simulator.workload.rank import Rank
 from simulator.workload.tuning import Learning, Tuning
@@ -84,9 +84,9 @@ class Tuned(Block):
         """Return what its backward needs: inputs of frozen products only where an adapter multiplies by them."""
         if not self.has_backward:
             return {}
-        terms, beside = dict(self.block.kept(rank)), self.adapters(rank.model)
         if self.trains_base:
-            return terms
+            return self.block.kept(rank)
+        terms, beside = dict(self.block.kept(_without_casts(rank))), self.adapters(rank.model)
         for linear in self.block.linears(rank.model):
             if linear.saved and not self._wants(rank, beside.get(linear.product, ())):
                 terms.pop(linear.saved, None)
@@ -106,7 +106,7 @@ class Tuned(Block):
 
     def dequantised(self, rank: Rank) -> Bytes:
         """Return the largest matrix of it on a rank in 16 bits, where every pass dequantises it."""
-        if self.trains_base or self.tuning.method.stored in (None, *PLAIN):
+        if self.trains_base or not adapters.dequantises(rank):
             return 0.0
         sizes = (
             adapters.DEQUANTISED * matrix.ins * matrix.outs / (1 if matrix.division == "replicated" else rank.tensor)
@@ -115,11 +115,11 @@ class Tuned(Block):
         )
         return max(sizes, default=0.0)
 
-    def more_calls(self, model: Model) -> int:
+    def more_calls(self, rank: Rank) -> int:
         """Return the PyTorch calls that its forward takes beyond those of the block."""
-        found = added(len(those) for those in self.adapters(model).values()) * adapters.CALLS
-        if not self.trains_base and self.tuning.method.stored not in (None, *PLAIN):
-            matrices = added(len(linear.matrices) for linear in self.block.linears(model))
+        found = added(len(those) for those in self.adapters(rank.model).values()) * adapters.CALLS
+        if not self.trains_base and adapters.dequantises(rank):
+            matrices = added(len(linear.matrices) for linear in self.block.linears(rank.model))
             found += adapters.DEQUANTISE_CALLS * matrices
         return int(found)
 
@@ -155,6 +155,12 @@ class Tuned(Block):
 
     def launch(self, rank: Rank) -> Seconds | None:
         return self.block.launch(rank)
+
+
+@lru_cache(maxsize=1024)
+def _without_casts(rank: Rank) -> Rank:
+    """Return the rank without copies of products' inputs in eight bits, which gradients of their weights would take."""
+    return replace(rank, stack=replace(rank.stack, quantized_saves=False))
 
 
 @lru_cache(maxsize=4096)
