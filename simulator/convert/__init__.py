@@ -35,7 +35,19 @@ def write(name: str, scenario: Mapping[str, Any]) -> str:
     module = formats()[name]
     section = getattr(module, "SECTION", None)
     if section is None:
+        _trains_everything(name, scenario)
         return str(module.write(scenario))
     if not isinstance(scenario.get(section), Mapping):
         raise ValueError(f"{section}: the scenario gives none, and the format holds nothing else")
     return str(module.write(scenario[section]))
+
+
+def _trains_everything(name: str, scenario: Mapping[str, Any]) -> None:
+    """Raise ValueError where part of the model is frozen: such a run would be another one without saying so."""
+    training = scenario.get("training") or {}
+    method = training.get("method") or "full"
+    kind = method.get("kind", "full") if isinstance(method, Mapping) else method
+    if kind != "full":
+        raise ValueError(f"training.method: {kind} cannot be written in the format of {name}, which trains all weights")
+    if training.get("freeze"):
+        raise ValueError(f"training.freeze cannot be written in the format of {name}, which trains all weights")

@@ -23,7 +23,7 @@ from simulator.scenario import Scenario
 from simulator.simulation import Prediction, predict
 from simulator.units import Bytes, FlopsPerSecond, Number, Seconds, Share
 from simulator.version import version
-from simulator.workload.flops import CONVENTIONS, flops_per_token
+from simulator.workload.flops import CONVENTIONS, trained_flops_per_token
 
 SAME: Share = 0.03
 """FLOP/s of a log that are as near to those of a convention are counted by it; those of other conventions are further
@@ -198,7 +198,8 @@ def _flops(log: Log, found: Disturbances, scenario: Scenario) -> dict[str, Flops
         return {}
     rate = work.tokens / found.level_s / work.gpus
     told: dict[str, FlopsPerSecond] = {
-        str(name): rate * flops_per_token(scenario.model, scenario.training.sequence_length, name)
+        str(name): rate
+        * trained_flops_per_token(scenario.model, scenario.training.tuning, scenario.training.sequence_length, name)
         for name in CONVENTIONS
     }
     return told | ({"logged": median(said)} if said else {})

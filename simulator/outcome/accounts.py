@@ -17,13 +17,17 @@ from simulator.scenario.scenario import Scenario
 from simulator.units import Seconds, Share
 from simulator.workload.capacity import dropped
 from simulator.workload.memory import MemoryEstimate
-from simulator.workload.parameters import active_parameters, total_parameters
+from simulator.workload.parameters import active_parameters, total_parameters, trained_parameters
 
 
 def model_size(scenario: Scenario) -> ModelSize | None:
     if scenario.model is None:
         return None
-    return ModelSize(parameters=total_parameters(scenario.model), active_parameters=active_parameters(scenario.model))
+    return ModelSize(
+        parameters=total_parameters(scenario.model),
+        active_parameters=active_parameters(scenario.model),
+        trained_parameters=trained_parameters(scenario.model, scenario.training.tuning),
+    )
 
 
 def step_result(

@@ -45,6 +45,8 @@ class Assumption:
 class ModelSize:
     parameters: int
     active_parameters: int
+    trained_parameters: int
+    """Of all, those that learn, with adapters beside them; MTP modules are not counted."""
 
 
 @dataclass(frozen=True, kw_only=True)

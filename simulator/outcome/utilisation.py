@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from simulator.sums import added
 from simulator.units import FlopsPerSecond, Seconds, Share
 from simulator.workload.blocks.base import Convention
-from simulator.workload.flops import CONVENTIONS, flops_per_token, recomputed_flops_per_token
+from simulator.workload.flops import CONVENTIONS, recomputed_flops_per_token, trained_flops_per_token
 from simulator.workload.model import Model
 from simulator.workload.training import Training
+from simulator.workload.tuning import Tuning
 
 CONVENTION: Convention = "causal"
 NAMES = {
@@ -50,16 +51,26 @@ def utilisation(
     MFU counts 6N and causal attention, HFU what is recomputed as well; both over the dense peak of the run's precision.
     """
     sequence, recompute = training.sequence_length, training.recompute.kind
-    per_gpu = {name: tokens_per_second_per_gpu * flops_per_token(model, sequence, name) for name in CONVENTIONS}
+    tuning = training.tuning
+    per_gpu = {
+        name: tokens_per_second_per_gpu * trained_flops_per_token(model, tuning, sequence, name) for name in CONVENTIONS
+    }
     again = tokens_per_second_per_gpu * recomputed_flops_per_token(model, sequence, "causal", recompute)
     kind = training.precision.kind
     return Utilisation(
         mfu=per_gpu[CONVENTION] / peak,
         hfu=(per_gpu[CONVENTION] + again) / peak,
-        convention=f"6N + causal attention (6Lsh) a token, over the dense {kind} peak of {peak / 1e12:.0f} TFLOP/s",
+        convention=f"{counted(tuning)} a token, over the dense {kind} peak of {peak / 1e12:.0f} TFLOP/s",
         per_gpu=per_gpu,
         waterfall=waterfall(per_gpu[CONVENTION], peak, parts),
     )
+
+
+def counted(tuning: Tuning) -> str:
+    """Return how model FLOPs are counted, in words."""
+    if tuning.everything:
+        return "6N + causal attention (6Lsh)"
+    return "6 per trained weight, 4 per frozen one (2 where no gradient passes) + causal attention (6Lsh)"
 
 
 def waterfall(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.scenario import consistency, feasibility
+from simulator.scenario import consistency, feasibility, tuning
 from simulator.scenario.mistakes import Mistakes
 
 
@@ -45,6 +45,8 @@ def _check_layout(parts: dict[str, Any], mistakes: Mistakes) -> None:
         consistency.check_experts(model, layout, data, mistakes)
     if model and training:
         consistency.check_model(model, layout, training, mistakes)
+    if model and training:
+        tuning.check(model, training, mistakes)
     if model and stack:
         consistency.check_split(model, stack, layout, mistakes)
     if parts.get("recovery"):

@@ -6,6 +6,7 @@ from simulator.machine.domains import over_host_links
 from simulator.scenario.here import Here
 from simulator.scenario.matters import Line
 from simulator.scenario.written import Written
+from simulator.workload.methods.base import PLAIN
 
 
 def _module(here: Here, key: Written) -> bool:
@@ -42,6 +43,10 @@ LINES = (
     Line("stack.norm_casts", lambda h, k: h.low_precision and h.training.precision.scaling == "delayed" and h.step,
          "nothing is cast to eight bits by scales of earlier steps",
          "it needs a `training.precision` of eight bits with delayed scaling"),
+    Line("stack.adapters", lambda h, k: bool(h.training.method.named),
+         "no adapters are trained", "it needs `training.method: lora` or the like"),
+    Line("stack.small_weights", lambda h, k: h.training.method.stored not in (None, *PLAIN),
+         "no weights are quantised", "it needs `training.method: qlora`"),
     Line("stack.softmax stack.keeps_scores_buffer", lambda h, k: h.keeps_scores,
          "the attention kernel is fused", "it needs `stack.attention: unfused`"),
     Line("stack.rope", lambda h, k: h.model is not None and h.model.positions == "rope",

@@ -16,7 +16,7 @@ from simulator.outcome.utilisation import NAMES
 from simulator.scenario import Scenario
 from simulator.sums import added
 from simulator.units import Number
-from simulator.workload.flops import flops_per_token
+from simulator.workload.flops import trained_flops_per_token
 
 FIGURES = ("step time", "days", "dollars")
 MEASURED = "measured step"
@@ -91,7 +91,7 @@ def _step(scenario: Scenario, result: Result) -> dict[str, Number]:
         return {MEASURED: result.step.time_s}
     peak = scenario.cluster.host.gpu.peak_of(training.precision.kind)
     tokens = training.global_batch * training.sequence_length
-    each = flops_per_token(scenario.model, training.sequence_length, "causal")
+    each = trained_flops_per_token(scenario.model, training.tuning, training.sequence_length, "causal")
     computed = parts["compute"]
     found = {
         "tokens a step": tokens,

@@ -24,7 +24,7 @@ from simulator.studies.point import Base
 from simulator.studies.space import described
 from simulator.studies.store import FILES, Row, key
 from simulator.units import Flops, Seconds
-from simulator.workload.flops import flops_per_token
+from simulator.workload.flops import trained_flops_per_token
 from simulator.workload.layout import Parallelism
 from simulator.workload.training import Training
 
@@ -141,7 +141,9 @@ def speed(scenario: Scenario, alone: Seconds) -> Row:
 
 def _flops(scenario: Scenario) -> Flops:
     assert scenario.model is not None
-    return flops_per_token(scenario.model, scenario.training.sequence_length, "causal")
+    return trained_flops_per_token(
+        scenario.model, scenario.training.tuning, scenario.training.sequence_length, "causal"
+    )
 
 
 def exactly(scenarios: Sequence[Scenario]) -> list[Row]:

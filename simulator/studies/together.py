@@ -15,8 +15,8 @@ from simulator.studies import remedies
 from simulator.studies.changes import Change, possible
 from simulator.studies.remedies import Remedy
 from simulator.units import Bytes
-from simulator.workload import states
-from simulator.workload.parameters import total_parameters
+from simulator.workload import frozen, states
+from simulator.workload.parameters import total_parameters, trained_parameters
 
 MOST = 6
 """Choices that are kept."""
@@ -36,9 +36,13 @@ def together(scenario: Scenario) -> list[Change]:
 
 def _state(scenario: Scenario) -> Bytes:
     """Return the state of a GPU if all of it were shared out evenly, which is the least there can be."""
-    width = states.widths(scenario.rank)
+    rank = scenario.rank
+    width, whole = states.widths(rank), total_parameters(rank.model)
     each = width.weights + width.gradients + width.optimizer
-    return total_parameters(scenario.rank.model) * each / scenario.gpus
+    if rank.tuning.everything:
+        return whole * each / scenario.gpus
+    trained = trained_parameters(rank.model, rank.tuning)
+    return (trained * each + (whole - trained) * frozen.width(rank, matrix=True)) / scenario.gpus
 
 
 def _enough(start: Change) -> Iterator[Change]:

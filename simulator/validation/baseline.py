@@ -22,14 +22,14 @@ NARROW = {"fp8": "fp8", "mxfp8": "fp8", "nvfp4": "fp4"}
 
 def ideal(scenario: Scenario) -> Seconds | None:
     """Return the time of a step at the peak of the format it runs in; None if the GPU has no peak for it."""
-    from simulator.workload.flops import flops_per_token
+    from simulator.workload.flops import trained_flops_per_token
 
     training, peaks = scenario.training, dict(scenario.cluster.host.gpu.peak)
     kind = training.precision.kind
     peak = peaks.get(kind) or peaks.get(NARROW.get(kind, ""))
     if scenario.model is None or not peak:
         return None
-    work = flops_per_token(scenario.model, training.sequence_length, "causal")
+    work = trained_flops_per_token(scenario.model, training.tuning, training.sequence_length, "causal")
     return work * training.sequence_length * training.global_batch / (scenario.gpus * peak)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simulator.validation import phrases, rules
+from simulator.validation import phrases, rules, tuned_runs
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.layouts import Degrees
 from simulator.validation.row import Row
@@ -42,8 +42,12 @@ def training(row: Row, batch: int, micro: int, layers_a_stage: int) -> dict[str,
     if sequence is None:
         raise InexpressibleError("the sequence length is not stated")
     text = "; ".join((row.text("precision"), row.text("overlap"), row.text("notes")))
-    section = {"steps": 1, "sequence_length": sequence, "global_batch": batch, "microbatch": micro}
+    section: dict[str, Any] = {"steps": 1, "sequence_length": sequence, "global_batch": batch, "microbatch": micro}
     section |= _precision(row) | _recompute(row, layers_a_stage)
+    if method := tuned_runs.method(row):
+        section["method"] = method
+    if away := tuned_runs.offload(row):
+        section["offload"] = away
     return section | phrases.said("training", text)
 
 
@@ -78,6 +82,8 @@ def _recompute(row: Row, layers_a_stage: int) -> dict[str, Any]:
     kind = row.text("recompute")
     if not kind:
         return {}
+    if block := tuned_runs.BLOCK.match(kind):
+        return {"recompute": {"kind": "full", "layers": int(block[1])}}
     if kind not in RECOMPUTES:
         raise InexpressibleError(f"recompute {kind!r} is not known")
     if phrases.OTHER_LAYERS.search(row.text("notes")):

@@ -22,7 +22,8 @@ class Phrase(NamedTuple):
 
 
 PHRASES = (
-    Phrase(r"chunked (cross entropy|CE)\b", "stack", {"loss": "chunked"}),
+    Phrase(r"chunked (cross entropy|CE)\b|\bLiger fused loss\b", "stack", {"loss": "chunked"}),
+    Phrase(r"\bFP8 copies of activations kept\b", "stack", {"quantized_activations": True}),
     Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),
     Phrase(r"\basync-TP\b", "stack", {"async_tensor": "ring"}),
     Phrase(r"\b(DeepEP|HybridEP)\b", "stack", {"moe_dispatcher": "fused"}),

@@ -18,10 +18,17 @@ from typing import Literal
 
 from simulator.sums import added
 from simulator.units import Flops
-from simulator.workload.blocks.base import Convention
+from simulator.workload.blocks.base import Blocks, Convention
 from simulator.workload.layers import layers_of
+from simulator.workload.learning import layers
 from simulator.workload.model import Model
-from simulator.workload.parameters import active_mtp_parameters, active_parameters, embedding_parameters
+from simulator.workload.parameters import (
+    active_mtp_parameters,
+    active_parameters,
+    embedding_parameters,
+    layer_parts,
+)
+from simulator.workload.tuning import Tuning
 
 CONVENTIONS: tuple[Convention, ...] = ("6n", "causal", "full")
 
@@ -35,6 +42,34 @@ def flops_per_token(model: Model, sequence: int, convention: Convention = "causa
     True
     """
     return 6.0 * multiplied_parameters(model) + attention_flops_per_token(model, sequence, convention)
+
+
+@lru_cache(maxsize=4096)
+def trained_flops_per_token(model: Model, tuning: Tuning, sequence: int, convention: Convention = "causal") -> Flops:
+    """Return the model FLOPs of one token under a method of training: no more than what the step needs.
+
+    A weight that learns takes 6, a frozen one 4, because it has no gradient of its own, and 2 where nothing below it
+    learns, so that no gradient passes. Attention's backward is twice its forward where gradients pass. Adapters are
+    weights that learn. Dequantising is no model FLOP.
+    """
+    if tuning.everything:
+        return flops_per_token(model, sequence, convention)
+    head = multiplied_parameters(model) - added(
+        _multiplied(model, blocks) for blocks in layers_of(model)[: model.layers]
+    )
+    total = (6.0 if tuning.end("head") == "whole" else 4.0) * head
+    for place, (base, blocks) in enumerate(zip(layers_of(model), layers(model, tuning), strict=True)):
+        count, passes = _multiplied(model, base), tuning.layer(place) != "still"
+        own = 6.0 if blocks[0].trains_base else 4.0 if passes else 2.0
+        core = added(block.flops(model, sequence, convention) for block in base)
+        adapters = 0 if blocks[0].trains_base else added(part.size for part in layer_parts(model, blocks))
+        total += own * count + (core if passes else core / 3) + 6.0 * adapters
+    return total
+
+
+def _multiplied(model: Model, blocks: Blocks) -> int:
+    """Return the parameters of a layer that a token is multiplied with."""
+    return added(part.size - part.idle for part in layer_parts(model, blocks))
 
 
 @lru_cache(maxsize=1024)

@@ -48,10 +48,17 @@ def _forward(out: Writer, blocks: Blocks) -> None:
         out.residual(f"{block.name} residual")
 
 
+def passes(blocks: Blocks) -> bool:
+    """Return whether gradients pass through a layer: something in it learns, or something below it."""
+    return blocks[0].has_backward
+
+
 @lru_cache(maxsize=4096)
 def backward(rank: Rank, blocks: Blocks) -> Program:
     """Return the backward of one layer, without what is recomputed before it."""
     out, values = Writer(rank), rank.scattered * rank.model.hidden
+    if not passes(blocks):
+        return out.program()
     ahead, behind = norms(rank.model, blocks)
     for place, block in reversed(tuple(enumerate(blocks))):
         out.residual(f"{block.name} residual backward", backward=True)
@@ -80,6 +87,8 @@ def recomputed(rank: Rank, blocks: Blocks, recompute: Recompute) -> Program:
     """
     out = Writer(rank, recompute=True)
     modules = recompute.modules
+    if not passes(blocks):
+        return out.program()
     if recompute.kind in WHOLE:
         _forward(out, blocks)
         if rank.stack.recompute_stops and blocks[-1].ends_in_product:
@@ -119,8 +128,8 @@ def _every_other(rank: Rank, blocks: Blocks) -> Program:
 @lru_cache(maxsize=4096)
 def kept(rank: Rank, blocks: Blocks, recompute: Recompute = NOTHING) -> Terms:
     """Return what one layer keeps where it is recomputed so, term by term in the order of the forward."""
-    terms = _kept(rank, blocks)
-    if recompute.kind == "none":
+    terms = _kept(rank, blocks) if passes(blocks) else {}
+    if recompute.kind == "none" or not terms:
         return terms
     if recompute.kind in WHOLE:
         return {"layer input": rank.stream}
@@ -149,7 +158,10 @@ def _kept(rank: Rank, blocks: Blocks) -> Terms:
     terms: Terms = {"norm inputs": count * rank.stream}
     if stack.norm == "eager" and rank.value < 4:
         terms["norm copies"] = count * 4 * model.hidden * rank.scattered
-    terms["norm outputs"] = (1 if model.parallel else len(blocks)) * rank.operand * model.hidden * rank.saved
+    width = rank.operand if blocks[0].trains_base else rank.value
+    inputs = [block for block in blocks if block.keeps_input(rank)]
+    read = min(len(inputs), 1 if model.parallel else len(blocks))
+    terms["norm outputs"] = read * width * model.hidden * rank.saved
     for block in blocks:
         terms |= block.kept(rank)
         if model.dropout and stack.saves_dropout_mask:
@@ -164,6 +176,8 @@ def gradients(rank: Rank, blocks: Blocks) -> Bytes:
     When the backward comes to a block, the terms of those behind it are gone.
     """
     most = freed = 0.0
+    if not passes(blocks):
+        return 0.0
     for block in reversed(blocks):
         most = max(most, block.gradients(rank) - freed)
         freed += added(block.kept(rank).values())

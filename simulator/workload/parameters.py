@@ -15,8 +15,11 @@ from simulator.workload.blocks.base import Blocks, Part, norm_size, norms
 from simulator.workload.blocks.embedding import Embedding
 from simulator.workload.blocks.head import Head
 from simulator.workload.layers import blocks_of, layers_of
+from simulator.workload.learning import embedding, head
+from simulator.workload.learning import layers as learning_layers
 from simulator.workload.model import Model
 from simulator.workload.rank import Rank
+from simulator.workload.tuning import Tuning
 
 
 def parameters(model: Model) -> dict[str, int]:
@@ -82,9 +85,29 @@ def head_parameters(model: Model) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def layer_parts(model: Model, blocks: Blocks) -> tuple[Part, ...]:
-    """Return the named parts of one layer."""
-    around = Part("norms", sum(norms(model, blocks)) * norm_size(model), "replicated")
-    return tuple(part for part in (around, *(part for block in blocks for part in block.parts(model))) if part.size)
+    """Return the named parts of one layer that learn."""
+    around = (_norms(model, blocks),) if blocks[0].trains_base else ()
+    return tuple(part for part in (*around, *(part for block in blocks for part in block.parts(model))) if part.size)
+
+
+@lru_cache(maxsize=4096)
+def frozen_layer_parts(model: Model, blocks: Blocks) -> tuple[Part, ...]:
+    """Return the named parts of one layer that do not learn."""
+    around = () if blocks[0].trains_base else (_norms(model, blocks),)
+    return tuple(part for part in (*around, *(part for block in blocks for part in block.frozen(model))) if part.size)
+
+
+def _norms(model: Model, blocks: Blocks) -> Part:
+    return Part("norms", sum(norms(model, blocks)) * norm_size(model), "replicated")
+
+
+@lru_cache(maxsize=1024)
+def trained_parameters(model: Model, tuning: Tuning) -> int:
+    """Return how many parameters learn, MTP modules left out; a tied head is counted with the embedding."""
+    parts = [part for blocks in learning_layers(model, tuning)[: model.layers] for part in layer_parts(model, blocks)]
+    parts += embedding(tuning).parts(model)
+    parts += (part for part in head(tuning).parts(model) if not (model.tied and part.name == "head"))
+    return added(part.size for part in parts)
 
 
 @lru_cache(maxsize=1024)
@@ -135,7 +158,7 @@ def on_rank(parts: Iterable[Part], rank: Rank) -> Parameters:
 
 @lru_cache(maxsize=4096)
 def layer_on_rank(rank: Rank, blocks: Blocks) -> Parameters:
-    """Return the parameters of one layer that one rank holds."""
+    """Return the parameters of one layer that one rank holds and trains."""
     return on_rank(layer_parts(rank.model, blocks), rank)
 
 
@@ -147,18 +170,19 @@ def mtp_on_rank(rank: Rank) -> Parameters:
 
 @lru_cache(maxsize=1024)
 def embedding_on_rank(rank: Rank) -> float:
-    """Return the parameters that one rank of the first stage holds before its layers."""
-    return on_rank(Embedding().parts(rank.model), rank).dense
+    """Return the parameters that one rank of the first stage trains before its layers."""
+    return on_rank(embedding(rank.tuning).parts(rank.model), rank).dense
 
 
 @lru_cache(maxsize=1024)
 def head_on_rank(rank: Rank, *, beside_embedding: bool) -> float:
-    """Return the parameters that one rank of the last stage holds after its layers.
+    """Return the parameters that one rank of the last stage trains after its layers.
 
     A tied head is the embedding's own table where both are on one stage; else the last stage keeps a copy of it.
     """
     tied = rank.model.tied and beside_embedding
-    return on_rank((part for part in Head().parts(rank.model) if not (tied and part.name == "head")), rank).dense
+    parts = head(rank.tuning).parts(rank.model)
+    return on_rank((part for part in parts if not (tied and part.name == "head")), rank).dense
 
 
 def table_on_rank(rank: Rank) -> float:

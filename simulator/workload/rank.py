@@ -16,6 +16,7 @@ from simulator.workload.model import Model
 from simulator.workload.optimizers.base import Optimizer
 from simulator.workload.stack import Stack, States
 from simulator.workload.training import Precision, Training
+from simulator.workload.tuning import EVERYTHING, Tuning
 
 UNFUSED = ("unfused", "eager", "sinks")
 """Kernels of attention that write the scores of every query and key."""
@@ -60,6 +61,8 @@ class Rank:
     moe: Moe
     kernel: str
     """Attention kernel that runs."""
+    tuning: Tuning = EVERYTHING
+    """What of the model learns."""
 
     @classmethod
     def of(
@@ -92,6 +95,7 @@ class Rank:
             states=training.states,
             optimizer=training.optimizer,
             moe=moe,
+            tuning=training.tuning,
             kernel=attention_kernel(model, stack, training.microbatch * model.heads / p.tensor),
         )
 

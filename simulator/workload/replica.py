@@ -10,9 +10,8 @@ from typing import NamedTuple
 from simulator.units import Bytes
 from simulator.workload import states
 from simulator.workload.blocks.base import Blocks
-from simulator.workload.layers import layers_of
 from simulator.workload.layout import Chunk, Parallelism, chunks
-from simulator.workload.model import Model
+from simulator.workload.learning import layers as learning_layers
 from simulator.workload.parameters import Parameters, embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
 from simulator.workload.rank import Rank
 from simulator.workload.schedules import Schedule
@@ -55,7 +54,7 @@ class Replica:
     def stages(self) -> tuple[tuple[Content, ...], ...]:
         """The chunks of each stage, those included that serve the other direction of the pipeline."""
         stages = self.rank.pipeline
-        parts = [content(self.rank.model, chunk) for chunk in self.chunks]
+        parts = [content(self.rank, chunk) for chunk in self.chunks]
         place: dict[tuple[int, int], Content] = {}
         for microbatch in {0, self.microbatches - 1}:
             for where, part in zip(self.schedule.path(microbatch, stages, self.microbatches), parts, strict=True):
@@ -65,14 +64,14 @@ class Replica:
 
 
 @lru_cache(maxsize=4096)
-def content(model: Model, chunk: Chunk) -> Content:
+def content(rank: Rank, chunk: Chunk) -> Content:
     """Return what a chunk holds; MTP modules, which go with the head, are not among its layers."""
-    kinds = Counter(layers_of(model)[chunk.first : chunk.last])
+    kinds = Counter(learning_layers(rank.model, rank.tuning)[chunk.first : chunk.last])
     return Content(tuple(kinds.items()), chunk.embedding, chunk.head)
 
 
 def parameters_on_rank(rank: Rank, held: tuple[Content, ...]) -> Parameters:
-    """Return the parameters of a stage on one rank; a tied table is there once where both ends are."""
+    """Return the parameters of a stage that one rank trains; a tied table is there once where both ends are."""
     total = Parameters()
     for chunk in held:
         for blocks, count in chunk.layers:
@@ -83,7 +82,7 @@ def parameters_on_rank(rank: Rank, held: tuple[Content, ...]) -> Parameters:
 
 
 def ends_on_rank(rank: Rank, held: tuple[Content, ...]) -> float:
-    """Return the parameters of a stage's ends on one rank."""
+    """Return the parameters of a stage's ends that one rank trains."""
     embedding, head = any(chunk.embedding for chunk in held), any(chunk.head for chunk in held)
     before = embedding_on_rank(rank.inside) if embedding else 0.0
     return before + (head_on_rank(rank.inside, beside_embedding=embedding) if head else 0.0)

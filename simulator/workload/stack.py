@@ -90,6 +90,12 @@ class Stack:
     expert."""
     gemm_factor: Number = 1.0
     """GEMM rate of this software on its rigs over the rate of the kernel tables."""
+    adapters: Literal["fused", "eager", "fp32"] = "fused"
+    """How adapters are computed: scaled and added in one pass (``fused``), kernel by kernel (``eager``), or so around
+    fp32 adapters, to which each input is cast (``fp32``, PEFT)."""
+    small_weights: Literal["kept", "fp32"] = "kept"
+    """What a quantised base leaves in 16 bits (embedding, head, norms): kept so, or cast to fp32 (PEFT's
+    `prepare_model_for_kbit_training`)."""
     gradient_accumulation_fusion: bool = True
     """The weight-gradient GEMM adds into the main gradient itself; otherwise a separate pass adds it."""
 

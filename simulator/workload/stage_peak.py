@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from simulator.sums import added
 from simulator.units import Bytes
-from simulator.workload import layer, states
-from simulator.workload.blocks.embedding import Embedding
+from simulator.workload import frozen, layer, states
 from simulator.workload.blocks.head import Head
 from simulator.workload.buffers import bucket, buffers
 from simulator.workload.holdings import Holding
 from simulator.workload.layers import blocks_of
+from simulator.workload.learning import embedding
+from simulator.workload.learning import head as learning_head
 from simulator.workload.rank import Rank
 from simulator.workload.replica import Content, Replica, state, updated_on_rank
 from simulator.workload.stack import WIDTH
@@ -95,7 +96,7 @@ def still(replica: Replica, held: tuple[Content, ...]) -> dict[str, float]:
     """Return the parts of a stage that stay all step long, in the order of the result."""
     stored, offload = state(replica.rank, held), replica.offload
     return {
-        "weights": stored.weights * (1 - offload.parameters if offload else 1.0),
+        "weights": (stored.weights + frozen.held(replica.rank, held)) * (1 - offload.parameters if offload else 1.0),
         "gradients": stored.gradients,
         "optimizer": stored.optimizer * (1 - offload.optimizer if offload else 1.0),
         "activations": 0.0,
@@ -141,7 +142,7 @@ def waiting(size: Sizes, moment: Holding) -> Bytes:
 
 def _head(rank: Rank) -> HeadBytes:
     head, modules = Head(), rank.model.mtp
-    waiting = added(head.kept(rank).values())
+    waiting = added(learning_head(rank.tuning).kept(rank).values())
     return HeadBytes(
         peak=head.peak(rank) + modules * waiting,
         waiting=(1 + modules) * waiting,
@@ -181,7 +182,7 @@ def kept(replica: Replica, chunk: Content, place: int = 0) -> Bytes:
         elif not rank.stack.frees_tensors_early:
             total += rank.stream
     if chunk.embedding:
-        total += added(Embedding().kept(rank).values())
+        total += added(embedding(rank.tuning).kept(rank).values())
     if chunk.head and model.mtp:
         joined = 4 * rank.value * model.hidden * rank.scattered
         total += model.mtp * (joined + layer.kept_bytes(rank, blocks_of(model, model.layers), recompute))
@@ -223,4 +224,8 @@ def offloaded(replica: Replica, held: tuple[Content, ...]) -> Bytes:
     width, formats = states.widths(replica.rank), replica.rank.states
     gradient = max((WIDTH[formats.master] or width.weights) - width.extra_state, 0.0)
     update = stored.optimizer + updated_on_rank(replica.rank, held) * gradient
-    return offload.optimizer * update + offload.parameters * stored.weights + offload.activations * flight
+    return (
+        offload.optimizer * update
+        + offload.parameters * (stored.weights + frozen.held(replica.rank, held))
+        + offload.activations * flight
+    )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from simulator.units import Bytes
 from simulator.workload.model import Model
 from simulator.workload.optimizers.base import Optimizer, Widths
-from simulator.workload.parameters import mtp_parameters, total_parameters
+from simulator.workload.parameters import mtp_parameters, total_parameters, trained_parameters
 from simulator.workload.rank import LOW_PRECISION, Rank
 from simulator.workload.stack import WIDTH, States
 
@@ -85,12 +85,18 @@ def held(parameters: float, shares: int, rank: Rank) -> Held:
 
 
 def checkpoint(rank: Rank) -> Bytes:
-    """Return the bytes of one checkpoint of the whole model: weights, master weights and moments.
+    """Return the bytes of one checkpoint of what learns: weights, master weights and moments.
 
-    Mixed precision with Adam writes 14 bytes a parameter (2 + 4 + 8); gradients are not saved.
+    Mixed precision with Adam writes 14 bytes a parameter (2 + 4 + 8); gradients are not saved. Under full training
+    frozen parts are weights of the model that is saved; beside adapters the frozen model is not saved again.
     """
-    width = widths(rank)
-    count = total_parameters(rank.model) + sum(mtp_parameters(rank.model).values())
+    width, whole, tuning = widths(rank), total_parameters(rank.model), rank.tuning
+    modules = sum(mtp_parameters(rank.model).values())
+    if not tuning.everything:
+        trained = trained_parameters(rank.model, tuning)
+        fixed = (whole - trained) * width.compute if tuning.method.trains_base else 0.0
+        return trained * (width.weights + width.optimizer - width.extra_state) + fixed
+    count = whole + modules
     return count * (width.weights + width.optimizer - width.extra_state)
 
 

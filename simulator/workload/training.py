@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from simulator.units import Count, Seconds, Share
+from simulator.workload.methods.base import Method
+from simulator.workload.methods.full import Full
 from simulator.workload.optimizers.adamw import AdamW
 from simulator.workload.optimizers.base import Optimizer
 from simulator.workload.stack import States
+from simulator.workload.tuning import Tuning
 
 Module = Literal["core_attention", "mla_up", "layernorm", "mlp", "moe", "moe_activation", "shared_experts"]
 PrecisionKind = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"]
@@ -83,6 +86,10 @@ class Training:
     """Sequences a microbatch and replica."""
     precision: Precision = field(default_factory=Precision)
     """Number format, or `{kind, scaling, skipped_steps}`."""
+    method: Method = field(default_factory=Full)
+    """Which weights learn: all (`full`), or adapters beside frozen ones (`lora`, `qlora`, `dora`)."""
+    freeze: tuple[str, ...] = ()
+    """Parts that do not learn: `embedding`, `head`, `layers 0-11`. Frozen layers have no adapters either."""
     optimizer: Optimizer = field(default_factory=AdamW)
     """Decides how much state a parameter has, and what updating it takes."""
     recompute: Recompute = field(default_factory=Recompute)
@@ -100,3 +107,8 @@ class Training:
     """Pauses for evaluation."""
     step_time: Seconds | None = None
     """A measured step; then the step is not simulated."""
+
+    @property
+    def tuning(self) -> Tuning:
+        """What of the model learns."""
+        return Tuning(method=self.method, freeze=self.freeze)

@@ -10,6 +10,10 @@ its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from simulator.workload import adapters
+from simulator.workload.methods.base import Adapter
 from simulator.workload.operations import Builder, Exchange, Gemm, Traffic
 from simulator.workload.rank import LOW_PRECISION, Rank
 from simulator.workload.stack import WIDTH
@@ -40,6 +44,16 @@ class Writer(Builder):
         self.dtype = rank.precision.kind
         self.ring = rank.stack.async_tensor == "ring" and rank.sequence
         self.asynchronous = rank.stack.async_tensor != "none"
+        self.frozen = False
+        """Whether the matrices of the block that writes are frozen."""
+        self.adapters: Mapping[str, tuple[Adapter, ...]] = {}
+        """Its adapters, by the product that they stand beside."""
+
+    def beside_itself(self, *, recompute: bool = False) -> Writer:
+        """Return an empty writer for the same block."""
+        other = Writer(self.rank, recompute=recompute)
+        other.frozen, other.adapters = self.frozen, self.adapters
+        return other
 
     # Elementwise pieces: bytes.
 
@@ -70,6 +84,8 @@ class Writer(Builder):
 
     def bias_gradient(self, name: str, values: float) -> None:
         """Sum an output gradient over its tokens, in a kernel that reads it once more."""
+        if self.frozen:
+            return
         if self.model.bias == "all" or (self.model.bias == "qkv" and name == "qkv"):
             self.compute(f"{name} bias", Traffic(values * self.rank.value), weight_gradient=True)
 
@@ -99,28 +115,55 @@ class Writer(Builder):
         product = self.product(self.rank.tokens, width, self.model.hidden)
         self.cast(name, self.rank.scattered * self.model.hidden, normed=True)
         if self.ring:
+            self._dequantise(name, product)
             self.gather_beside(name, self.gather(), product, self.tensor)
+            self._adapt(name, product)
             return
         if self.rank.sequence:
             self.exchange(f"{name} gather", self.gather())
-        self.compute(name, product)
+        self.multiply(name, product)
 
     def row(self, name: str, depth: float, *, reduced: bool = True) -> None:
         """A product whose input is split over the tensor axis; its partial outputs are added up."""
         self.cast(name, self.rank.tokens * depth)
         product = self.product(self.rank.tokens, self.model.hidden, int(depth))
         if self.ring and reduced:
+            self._dequantise(name, product)
             self.scatter_beside(name, product, self.scatter(), self.tensor)
+            self._adapt(name, product)
             return
-        self.compute(name, product)
+        self.multiply(name, product)
         if self.tensor > 1 and reduced:
             self.exchange(f"{name} reduce", self.scatter())
+
+    def multiply(self, name: str, product: Gemm) -> None:
+        """Write a product with a weight matrix, and what adapters beside it add."""
+        self._dequantise(name, product)
+        self.compute(name, product)
+        self._adapt(name, product)
+
+    def input_product(self, name: str, product: Gemm) -> None:
+        """Write the gradient of the input of `product`."""
+        self._dequantise(name, product)
+        self.compute(f"{name} dgrad", self.input_gradient(product))
+
+    def _dequantise(self, name: str, product: Gemm) -> None:
+        if self.frozen:
+            adapters.dequantise(self, self.rank, name, product)
+
+    def _adapt(self, name: str, product: Gemm) -> None:
+        for adapter in self.adapters.get(name, ()):
+            adapters.forward(self, self.rank, name, product, adapter)
 
     def weight(self, name: str, product: Gemm) -> None:
         """The weight gradient of C[m, n] = A[m, k] B[k, n]: n x k from m, added to the main gradient.
 
         Added apart, it is read once more, and the main gradient read and written in its own format.
         """
+        for adapter in self.adapters.get(name, ()):
+            adapters.backward(self, self.rank, name, product, adapter)
+        if self.frozen:
+            return
         fused = self.stack.gradient_accumulation_fusion
         self.compute(
             f"{name} wgrad",
@@ -138,6 +181,7 @@ class Writer(Builder):
         gathered = None
         if self.rank.sequence and not self.stack.saved_gathers:
             gathered = self.beside(f"{name} gather", self.gather())
+        self._dequantise(name, product)
         self.compute(f"{name} dgrad", product._replace(n=self.model.hidden, k=width))
         reduced = self.tensor > 1 and reduced
         scattered = self.beside(f"{name} reduce", self.scatter()) if reduced else None
@@ -159,6 +203,7 @@ class Writer(Builder):
         product = Gemm(self.rank.tokens, self.model.hidden, depth, 1, self.dtype)
         input_gradient = self.input_gradient(product)
         self.cast(f"{name} grad", self.rank.scattered * self.model.hidden)
+        self._dequantise(name, product)
         if self.ring:
             self.gather_beside(f"{name} dgrad", self.gather(), input_gradient, self.tensor)
         else:

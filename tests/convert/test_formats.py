@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator import convert
 from simulator.convert import formats
 
 every = pytest.mark.parametrize("name", formats())
@@ -59,3 +60,10 @@ def test_any_configuration_of_a_known_architecture_is_read_or_refused(model_type
 @given(words=st.lists(st.sampled_from(FLAGS) | st.text(max_size=6) | st.integers(-2, 99).map(str), max_size=12))
 def test_any_words_are_read_or_refused(name, words):
     read_or_refuse(name, " ".join(words))
+
+
+@pytest.mark.parametrize("name", [name for name, module in formats().items() if not hasattr(module, "SECTION")])
+@pytest.mark.parametrize("training", [{"method": {"kind": "lora"}}, {"freeze": ["embedding"]}])
+def test_a_format_without_frozen_weights_refuses_them(name, training):
+    with pytest.raises(ValueError, match="cannot be written in the format of"):
+        convert.write(name, {"training": training})

@@ -60,7 +60,9 @@ def llama() -> Result:
                 source="arXiv 2407.21783, section 3.3.4, and Sinha et al., SC 2022, figure 9",
             ),
         ),
-        model=ModelSize(parameters=405_853_388_800, active_parameters=405_853_388_800),
+        model=ModelSize(
+            parameters=405_853_388_800, active_parameters=405_853_388_800, trained_parameters=405_853_388_800
+        ),
         step=_step(),
         memory=_memory(),
         run=_run(),

@@ -45,7 +45,7 @@ class Assembly:
         self.data = DataAxis(self.rank, durations)
         self.copies = HostCopies(replica, durations, host)
         self.chunks = replica.chunks
-        self.contents = {part: content(self.rank.model, part) for part in self.chunks}
+        self.contents = {part: content(self.rank, part) for part in self.chunks}
         # Layouts that do the same in a layer share what chunks hold, unless copies to the host are beside it.
         self._held = {} if self.copies.priced else self.units.held
         self._works: dict[tuple[Content, bool], Chunk] = {}
@@ -158,7 +158,8 @@ class Assembly:
     @cached_property
     def _tied(self) -> Seconds:
         """The all-reduce of tied embeddings between first and last stage."""
-        if not self.rank.model.tied or self._ends_meet or "data" in self.durations.without:
+        learns = self.rank.tuning.end("embedding") == "whole"
+        if not self.rank.model.tied or not learns or self._ends_meet or "data" in self.durations.without:
             return 0.0
         pair = replace(self.durations.channels["pipeline"], ranks=2)
         return collectives.time(

@@ -92,31 +92,39 @@ class DataAxis:
         """
         stack, channels = self.stack, self.durations.channels
         count = unit.dense + (unit.experts if channels["expert_data"].ranks > 1 else 0.0)
-        gather = self._copy("copy in", count * self.weight * stack.gather_copies)
+        fixed = unit.frozen_dense + (unit.frozen_experts if channels["expert_data"].ranks > 1 else 0.0)
+        gather = self._copy("copy in", (count * self.weight + fixed) * stack.gather_copies)
         scatter = self._copy("copy out", count * self.gradient * stack.scatter_copies)
         again = gather if self.rank.gathers > 1 else ()
         ahead = {"F": gather, "B": again, "I": again, "W": ()}
         behind = {"F": (), "B": scatter, "I": (), "W": scatter}
-        sent = self._sent(unit, "all_gather", self.weight)
+        sent = self._gathered(unit)
         return replace(
             unit,
             pieces={kind: (*ahead[kind[0]], *pieces, *behind[kind[0]]) for kind, pieces in unit.pieces.items()},
             gather=sent,
             gather_again=sent if self.rank.gathers > 1 else NOTHING,
-            reduce=self._sent(unit, "reduce_scatter", self.gradient),
+            reduce=self._reduced(unit),
         )
 
     def _copy(self, name: str, nbytes: Bytes) -> tuple[Piece, ...]:
         seconds = self.durations.seconds(Traffic(nbytes)) if nbytes and "data" not in self.durations.without else 0.0
         return (Piece((Item(COMPUTE, seconds, part="data", name=name, memory=1.0),)),) if seconds else ()
 
-    def _sent(self, unit: Unit, operation: str, width: Bytes) -> Transfer:
-        """Return what is sent for one unit, one exchange after the other."""
+    def _gathered(self, unit: Unit) -> Transfer:
+        """Return the weights of one unit on their way to all, frozen ones as they are stored."""
+        dense = unit.dense * self.weight + unit.frozen_dense
+        experts = unit.experts * self.weight + unit.frozen_experts
+        sent = ((dense, "shard"), (experts, "expert_data"))
+        return joined(self.transfer(Exchange(axis, "all_gather", nbytes)) for nbytes, axis in sent if nbytes)
+
+    def _reduced(self, unit: Unit) -> Transfer:
+        """Return the reduction of one unit's gradients, one exchange after the other."""
         exchanges = []
         for count, axis in ((unit.dense, "shard"), (unit.experts, "expert_data")):
             if count:
-                exchanges.append(Exchange(axis, operation, count * width))
-                if operation == "reduce_scatter" and (across := self._across_replicas(axis, count)):
+                exchanges.append(Exchange(axis, "reduce_scatter", count * self.gradient))
+                if across := self._across_replicas(axis, count):
                     exchanges.append(across)
         return joined(map(self.transfer, exchanges))
 

@@ -96,6 +96,7 @@ class HostCopies:
         moved = self.offload.activations * kept
         whole = Shares(1, 1) if self.level != "parameters" else self.shards
         weights = self.offload.parameters * self.width.weights * whole.of(unit.dense, unit.experts)
+        weights += self.offload.parameters * whole.of(unit.frozen_dense, unit.frozen_experts)
         again = weights
         if self.rank.layer_by_layer:
             if not self.rank.reduced:

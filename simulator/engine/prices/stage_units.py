@@ -10,10 +10,11 @@ from simulator.engine.prices.paired import paired, share
 from simulator.engine.step.pieces import Piece
 from simulator.engine.step.work import BESIDE, Unit
 from simulator.units import Seconds, Share
-from simulator.workload import layer
-from simulator.workload.blocks.base import Blocks
+from simulator.workload import layer, learning
+from simulator.workload.blocks.base import Block, Blocks
 from simulator.workload.blocks.embedding import Embedding
 from simulator.workload.blocks.head import Head
+from simulator.workload.frozen import embedding_bytes, head_bytes, layer_bytes
 from simulator.workload.layers import blocks_of
 from simulator.workload.operations import Program
 from simulator.workload.parameters import embedding_on_rank, head_on_rank, layer_on_rank, mtp_on_rank
@@ -64,7 +65,14 @@ class Units:
     def _layer(self, blocks: Blocks) -> tuple[Unit, Piece | None]:
         rank, weights, host = self.rank, layer_on_rank(self.rank, blocks), self._host(blocks)
         unit = self._unit(layer.forward(rank, blocks), layer.backward(rank, blocks), host)
-        unit = replace(unit, dense=weights.dense, experts=weights.experts)
+        fixed = layer_bytes(rank, blocks)
+        unit = replace(
+            unit,
+            dense=weights.dense,
+            experts=weights.experts,
+            frozen_dense=fixed.dense,
+            frozen_experts=fixed.experts,
+        )
         if "recompute" in self.durations.without:
             return unit, None
         again = layer.recomputed(rank, blocks, self.recompute)
@@ -72,15 +80,20 @@ class Units:
 
     @cached_property
     def embedding(self) -> Unit:
-        return replace(self._end(Embedding()), dense=embedding_on_rank(self.rank))
+        unit = self._end(learning.embedding(self.rank.tuning), Embedding.calls)
+        return replace(unit, dense=embedding_on_rank(self.rank), frozen_dense=embedding_bytes(self.rank))
 
     def head(self, *, beside_embedding: bool) -> Unit:
         """Return the head; a tied one is the embedding's own matrix where both are on one stage."""
-        return replace(self._head, dense=head_on_rank(self.rank, beside_embedding=beside_embedding))
+        return replace(
+            self._head,
+            dense=head_on_rank(self.rank, beside_embedding=beside_embedding),
+            frozen_dense=head_bytes(self.rank, beside_embedding=beside_embedding),
+        )
 
     @cached_property
     def _head(self) -> Unit:
-        return self._end(Head())
+        return self._end(learning.head(self.rank.tuning), Head.calls)
 
     def mtp(self) -> Unit | None:
         """Return one multi-token-prediction module: a layer and the shared head once more."""
@@ -101,10 +114,10 @@ class Units:
             experts=weights.experts / model.mtp,
         )
 
-    def _end(self, block: Embedding | Head) -> Unit:
+    def _end(self, block: Block, calls: int) -> Unit:
         if "ends" in self.durations.without:
             return self._unit((), (), 0.0)
-        host = self._host((block,)) * block.calls / LAYER_CALLS
+        host = self._host((block,)) * calls / LAYER_CALLS
         return self._unit(layer.end(self.rank, block, "forward"), layer.end(self.rank, block, "backward"), host)
 
     def _unit(self, forward: Program, backward: Program, host: Seconds) -> Unit:
@@ -133,7 +146,9 @@ class Units:
                 return own
         host = stack.cpu_layer_tensor if self.rank.tensor > 1 else stack.cpu_layer
         plain = self.rank.kernel == "eager" and stack.softmax == "fused"
-        return host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
+        host = host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
+        more = sum(block.more_calls(self.rank) for block in blocks)
+        return host * (1 + more / LAYER_CALLS) if more else host
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from simulator.engine.step.commands import Compute, Handle, Slot, Start, Wait
 from simulator.engine.step.order import orders, positions, reductions, stage_of
 from simulator.engine.step.pieces import Phase, Piece, Program, Run
 from simulator.engine.step.transfers import NOTHING, Loads, Transfer, Volume, add, conflicts, is_in
-from simulator.units import Seconds, Share
+from simulator.units import Bytes, Seconds, Share
 from simulator.workload.schedules import Schedule
 
 DATA = "data"
@@ -40,8 +40,11 @@ class Unit:
     """Of its gradients, after its backward of every microbatch."""
     count: int = 1
     dense: float = 0.0
-    """Parameters of one of them that a rank holds, and those of experts."""
+    """Parameters of one of them that a rank holds and that learn, and those of experts."""
     experts: float = 0.0
+    frozen_dense: Bytes = 0.0
+    """Of weights that a rank holds beside those and that do not learn, and those of experts."""
+    frozen_experts: Bytes = 0.0
 
     @cached_property
     def phases(self) -> dict[str, Phase]:

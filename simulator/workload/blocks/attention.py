@@ -16,6 +16,7 @@ from simulator.workload.blocks import context
 from simulator.workload.blocks.base import Block, Convention, Misfit, Part, Terms, norm_size
 from simulator.workload.blocks.mixer import Mixer
 from simulator.workload.layout import Parallelism
+from simulator.workload.methods.base import Linear, Matrix
 from simulator.workload.model import Model
 from simulator.workload.operations import Core, Traffic
 from simulator.workload.rank import UNFUSED, Rank
@@ -104,6 +105,15 @@ class Attention(Block, Mixer):
             Part("relative", (model.positions == "relative") * hidden * queries, "tensor", matrix=(hidden, queries)),
             Part("sinks", model.sinks * model.heads, "tensor"),
         )
+
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        hidden, queries, keys = model.hidden, model.heads * model.head_size, model.kv_heads * model.head_size
+        projected = (
+            Matrix("query", hidden, queries),
+            Matrix("key", hidden, keys, "key_value"),
+            Matrix("value", hidden, keys, "key_value"),
+        )
+        return Linear("qkv", projected), Linear("attention out", (Matrix("output", queries, hidden),), row=True)
 
     def flops(self, model: Model, sequence: int, convention: Convention) -> Flops:
         """Return the FLOPs of scores and of their product with values: 12 x keys x heads x head size."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from simulator.units import Bytes, Flops, Seconds
 from simulator.workload.layout import Parallelism
+from simulator.workload.methods.base import Linear
 from simulator.workload.model import Model
 from simulator.workload.rank import Division, Rank
 from simulator.workload.writer import Writer
@@ -50,6 +51,36 @@ class Block(ABC):
     @abstractmethod
     def parts(self, model: Model) -> tuple[Part, ...]:
         """Return its parameters; parts without any may be among them."""
+
+    @property
+    def trains_base(self) -> bool:
+        """Whether its own weights learn, and those of the norm ahead of it."""
+        return True
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether gradients pass through it."""
+        return True
+
+    def frozen(self, model: Model) -> tuple[Part, ...]:
+        """Return its parameters that do not learn."""
+        return ()
+
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        """Return the products with its matrices that adapters may stand beside."""
+        return ()
+
+    def keeps_input(self, rank: Rank) -> bool:
+        """Return whether its backward needs what the norm ahead of it gives."""
+        return True
+
+    def dequantised(self, rank: Rank) -> Bytes:
+        """Return what its largest matrix takes while a pass has it in 16 bits, if it is stored in fewer."""
+        return 0.0
+
+    def more_calls(self, rank: Rank) -> int:
+        """Return the PyTorch calls that its forward takes beyond those of a layer that is trained whole."""
+        return 0
 
     @abstractmethod
     def forward(self, out: Writer) -> None:

@@ -17,6 +17,7 @@ from simulator.units import Bytes, Seconds
 from simulator.workload import capacity
 from simulator.workload.blocks.base import Block, Part, Terms
 from simulator.workload.blocks.mlp import Mlp, inner_gradients, kept_inner
+from simulator.workload.methods.base import Linear
 from simulator.workload.model import Experts, Model
 from simulator.workload.operations import Exchange, Gemm, Traffic
 from simulator.workload.rank import QUANTIZED, Rank
@@ -64,6 +65,10 @@ class ExpertMlp(Block):
             *(part for mlp in self._shared for part in mlp.parts(model)),
         )
 
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        """Return the products of the experts that every token passes; adapters of routed ones are not modelled."""
+        return tuple(linear for mlp in self._shared for linear in mlp.linears(model))
+
     def _of_each(self, name: str, size: int, division: Literal["expert", "expert_replicated"]) -> Part:
         return Part(name, self.experts.count * size, division, idle=(self.experts.count - self.experts.active) * size)
 
@@ -78,10 +83,10 @@ class ExpertMlp(Block):
         self._send(out, "dispatch", beside=[mlp.up for mlp in self._shared])
         self._sort(out, "sort", rows)
         out.cast("expert up", rows * out.model.hidden)
-        out.compute("expert up", up)
+        out.multiply("expert up", up)
         out.activation("expert activation", rows * width)
         out.cast("expert down", rows * width)
-        out.compute("expert down", down)
+        out.multiply("expert down", down)
         self._bias(out, rows)
         self._sort(out, "unsort", rows)
         self._send(out, "combine", back=True, beside=[mlp.down for mlp in self._shared])
@@ -99,11 +104,11 @@ class ExpertMlp(Block):
         self._sort(out, "unsort backward", rows)
         self._bias(out, rows, backward=True)
         out.cast("expert down grad", rows * out.model.hidden)
-        out.compute("expert down dgrad", out.input_gradient(down))
+        out.input_product("expert down", down)
         out.weight("expert down", down)
         out.activation("expert activation backward", rows * width, backward=True)
         out.cast("expert up grad", rows * up.n)
-        out.compute("expert up dgrad", out.input_gradient(up))
+        out.input_product("expert up", up)
         out.weight("expert up", up)
         self._sort(out, "sort backward", rows)
         self._send(out, "dispatch backward", back=True, beside=[mlp.up_backward for mlp in self._shared])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from simulator.units import Bytes
 from simulator.workload.blocks.base import Block, Part, Terms, norm_size
+from simulator.workload.methods.base import Linear, Matrix
 from simulator.workload.model import Model
 from simulator.workload.operations import Gemm, Traffic
 from simulator.workload.rank import Rank
@@ -28,6 +29,9 @@ class Head(Block):
             Part("final_norm", model.final_norm * norm_size(model), "replicated"),
             Part("head", model.vocabulary * model.hidden, "vocabulary"),
         )
+
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        return (Linear("head", (Matrix("head", model.hidden, model.vocabulary),), saved="norm outputs"),)
 
     def forward(self, out: Writer) -> None:
         rank, stack = out.rank, out.stack

@@ -14,6 +14,7 @@ from simulator.units import Count, Number
 from simulator.workload.blocks.attention import Attention
 from simulator.workload.blocks.base import Part, Terms, norm_size
 from simulator.workload.blocks.mixer import Mixer
+from simulator.workload.methods.base import Linear, Matrix
 from simulator.workload.model import Model
 from simulator.workload.operations import Exchange, Gemm
 from simulator.workload.rank import Rank
@@ -69,19 +70,31 @@ class Latent(Attention):
             Part("output", values * hidden, "tensor", matrix=(hidden, values)),
         )
 
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        queries, values = model.heads * self.query_width(model), model.heads * self.value_size
+        latent, shared = self.q_rank or model.hidden, self.kv_rank + self.rope_size
+        down = (Linear("q down", (Matrix("query_down", model.hidden, self.q_rank, "replicated"),)),)
+        return (
+            *(down if self.q_rank else ()),
+            Linear("q up", (Matrix("query_up", latent, queries),)),
+            Linear("kv down", (Matrix("key_value_down", model.hidden, shared, "replicated"),)),
+            Linear("kv up", (Matrix("key_value_up", self.kv_rank, model.heads * self.nope_size + values),)),
+            Linear("attention out", (Matrix("output", values, model.hidden),), row=True),
+        )
+
     def project(self, out: Writer) -> None:
         for name, product in self._products(out.rank):
             out.cast(name, product.m * product.k)
             if name == "q up" and out.rank.sequence:
                 out.exchange("latent gather", self._gather(out.rank))
-            out.compute(name, product)
+            out.multiply(name, product)
             if name.endswith("down"):
                 out.norm(f"{name} norm", product.m * product.n)
 
     def project_backward(self, out: Writer) -> None:
         for name, product in reversed(self._products(out.rank)):
             out.cast(f"{name} grad", product.m * product.n)
-            out.compute(f"{name} dgrad", out.input_gradient(product))
+            out.input_product(name, product)
             out.weight(name, product)
             if name == "q up" and out.rank.sequence:
                 out.exchange("latent scatter", self._gather(out.rank)._replace(operation="reduce_scatter"))
@@ -91,7 +104,7 @@ class Latent(Attention):
         if module == "mla_up":
             for name, product in self._products(out.rank):
                 if name.endswith("up"):
-                    out.compute(name, product)
+                    out.multiply(name, product)
 
     def _products(self, rank: Rank) -> list[tuple[str, Gemm]]:
         """Return the down- and up-projections by name."""

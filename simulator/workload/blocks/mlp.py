@@ -13,6 +13,7 @@ from typing import ClassVar
 from simulator.sums import added
 from simulator.units import Bytes, Count
 from simulator.workload.blocks.base import Block, Part, Terms
+from simulator.workload.methods.base import Linear, Matrix
 from simulator.workload.model import Model
 from simulator.workload.operations import Gemm, Operation, Program, Traffic, Work
 from simulator.workload.rank import Rank
@@ -39,6 +40,15 @@ class Mlp(Block):
             Part(f"{prefix}_down", matrix, "tensor", matrix=shape),
             Part(f"{prefix}_up_bias", biased * (1 + model.gated) * self.ffn, "tensor"),
             Part(f"{prefix}_down_bias", biased * model.hidden, "replicated"),
+        )
+
+    def linears(self, model: Model) -> tuple[Linear, ...]:
+        prefix, hidden = self.prefix.replace(" ", "_"), model.hidden
+        gate = (Matrix(f"{prefix}_gate", hidden, self.ffn),) if model.gated else ()
+        down = (Matrix(f"{prefix}_down", self.ffn, hidden),)
+        return (
+            Linear(f"{self.prefix} up", (*gate, Matrix(f"{prefix}_up", hidden, self.ffn))),
+            Linear(f"{self.prefix} down", down, row=True, saved=f"{self.prefix} activation"),
         )
 
     def forward(self, out: Writer) -> None:
@@ -84,7 +94,7 @@ class Mlp(Block):
 
     def _extend(self, out: Writer, write: Callable[[Writer], None], *, recompute: bool = False) -> None:
         """Write what is done tile by tile: the same work in as many kernels more."""
-        pieces = Writer(out.rank, recompute=recompute)
+        pieces = out.beside_itself(recompute=recompute)
         write(pieces)
         out.extend(cut(pieces.program(), self._tiles(out.rank)))
 

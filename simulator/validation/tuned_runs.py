@@ -1,0 +1,176 @@
+"""A row of a table of fine-tuning runs in the columns of a table of runs, with the method of training as a section.
+
+What a row measured may belong to two lengths of its samples: a step to their mean, a peak of memory to the longest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import erf, exp, log, sqrt
+from typing import Any
+
+from simulator.validation.expression import InexpressibleError
+from simulator.validation.row import Row
+
+FRAMEWORKS = (
+    (r"[dD]eep[sS]peed", "deepspeed"),
+    (r"megatron-swift", "megatron-core"),
+    (r"nemo-automodel", "nemo-automodel"),
+)
+"""Words in the stack and the framework of a row, and the framework that entries of the catalog claim."""
+FUSED = "fused LoRA"
+"""Kernels of Unsloth or Liger beside a Hugging Face trainer."""
+SHARDS = (
+    (r"^$", ""),
+    (r"none|replicated", "0"),
+    (r"distributed optimizer|^Megatron$", "1"),
+    (r"ZeRO-2", "2"),
+    (r"ZeRO-3|FSDP", "3"),
+)
+MEMORY = (
+    (r"nvidia-smi|printed|profiled", "process"),
+    (r"reserved|^peak$", "reserved"),
+    (r"allocated|active", "allocated"),
+)
+"""Words for a peak of memory, and its kind: what a page prints of a GPU is what its driver shows."""
+TARGETS = {
+    "query and value projections": ("q_proj", "v_proj"),
+    "all linear (*_proj)": ("all-linear",),
+    "attention projections": ("attention",),
+    "fused attention projection (c_attn) or the model default": ("linear_qkv",),
+    "q_proj, k_proj, v_proj, o_proj, c_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
+}
+UNSTATED = ("linear_qkv",)
+"""Targets of a Megatron stack that states none: `recipe.peft.target_modules = ['linear_qkv']` of NeMo's recipes."""
+UNSTATED_RANK = 16
+"""Rank where none is stated: NeMo's recipes have 8 to 32, of which none moves a step by one part in a hundred."""
+BASES = (
+    (r"kept in FP8", "fp8"),
+    (r"int8", "int8"),
+    (r"GPTQ", "int4"),
+    (r"nf4|int4", "nf4"),
+    (r"fp32|float32", "fp32"),
+)
+KINDS = {"lora": "lora", "qlora": "qlora", "lora-dora": "dora", "lora+embeddings": "lora"}
+OFFLOADS = {"weights to CPU": "parameters", "activations to CPU": "activations"}
+CUT_TEXTS = re.compile(r"mean (?P<mean>[\d.]+), standard deviation (?P<spread>[\d.]+).*cut at")
+LONGEST = re.compile(r"(?:longest sample|at most) (\d+)")
+BLOCK = re.compile(r"full, (\d+) of \d+ layers")
+
+
+def method(row: Row) -> dict[str, Any] | None:
+    """Return the method section of a row; None for full training, or where the table says nothing of methods."""
+    said = row.text("method")
+    if said in ("", "full"):
+        return None
+    if said not in KINDS:
+        raise InexpressibleError(f"the method {said} is not modelled")
+    section: dict[str, Any] = {"kind": KINDS[said], "rank": row.whole("lora_rank") or UNSTATED_RANK}
+    section["targets"] = list(_targets(row))
+    if dropout := row.real("lora_dropout"):
+        section["dropout"] = dropout
+    base = next((name for pattern, name in BASES if re.search(pattern, row.text("base_dtype"))), None)
+    if base == "int8":
+        raise InexpressibleError("a frozen base in int8 is not modelled")
+    if base:
+        section["base"] = base
+    if said == "lora+embeddings":
+        section["modules_to_save"] = ["embedding", "head"]
+    return section
+
+
+def offload(row: Row) -> dict[str, str]:
+    """Return what the row says is kept on the host."""
+    said = (part.strip() for part in row.text("offload").split(","))
+    return {OFFLOADS[part]: "100%" for part in said if part in OFFLOADS}
+
+
+def _targets(row: Row) -> tuple[str, ...]:
+    said = row.text("lora_targets")
+    if not said:
+        return UNSTATED
+    return TARGETS.get(said) or tuple(part.strip() for part in said.split(","))
+
+
+def of_step(row: Row) -> Row:
+    """Return the row for its step: samples as long as they are in the mean, padding that was counted included."""
+    if "MICRO-BATCH" in row.text("step_kind") or "layers spread" in row.text("sharding"):
+        row = _one_pass(row)
+    tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
+    if texts := CUT_TEXTS.search(row.text("length_distribution")):
+        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), row.real("seq") or 0)))
+    if tokens and batch and tokens / batch != row.real("seq"):
+        return _as_run(row, round(tokens / batch))
+    return _as_run(row, row.whole("seq"))
+
+
+def of_memory(row: Row) -> Row:
+    """Return the row for its peak of memory: samples as long as the longest, as far as the row says how long it is."""
+    longest = LONGEST.search(row.text("length_distribution"))
+    length = row.whole("seq") or (int(longest[1]) if longest else None)
+    tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
+    if length is None and tokens and batch:
+        length = round(tokens / batch)
+    return _as_run(row, length)
+
+
+def _one_pass(row: Row) -> Row:
+    """Return a row whose step is one microbatch of every replica."""
+    passes = row.real("grad_accum") if "layers spread" in row.text("sharding") else 1.0
+    gpus, size = row.real("gpus") or 1.0, row.real("micro_batch") or 1.0
+    replicas = gpus / ((row.real("tp") or 1.0) * (row.real("pp") or 1.0) * (row.real("cp") or 1.0))
+    time = row.real("step_time_s")
+    numbers = dict(row.numbers) | {"global_batch": replicas * size}
+    if time and passes:
+        numbers["step_time_s"] = time / passes
+    return replace(row, numbers=numbers)
+
+
+def cut_mean(mean: float, spread: float, cut: float) -> float:
+    """Return the mean length of texts that are cut, of a log-normal length with this mean and spread."""
+    variance = log(1 + (spread / mean) ** 2)
+    centre, sigma = log(mean) - variance / 2, sqrt(variance)
+
+    def below(value: float) -> float:
+        return (1 + erf(value / sqrt(2))) / 2
+
+    at = (log(cut) - centre) / sigma
+    return exp(centre + variance / 2) * below(at - sigma) + cut * (1 - below(at))
+
+
+def _as_run(row: Row, length: int | None) -> Row:
+    """Return the row in the columns of a table of runs, with samples of this length."""
+    framework, _, year = row.text("stack").rpartition("-")
+    # Scripts of one GPU leave DeepSpeed out where the frozen weights are whole (`finetune_lora_single_gpu.sh` of Qwen).
+    named = framework if row.text("method").startswith("lora") else f"{framework} {row.text('framework')}"
+    framework = next((name for pattern, name in FRAMEWORKS if re.search(pattern, named)), framework)
+    if FUSED in row.text("kernels") and framework == "hf-trainer":
+        framework = "hf-fused"
+    texts = dict(row.texts) | {
+        "family": row.text("source"),
+        "model_name": row.text("model"),
+        "stack": framework,
+        "zero_stage": _word(row, "sharding", SHARDS),
+        "memory_kind": _word(row, "mem_kind", MEMORY),
+        "memory_unit": "GB" if row.text("mem_unit").startswith("GB") else row.text("mem_unit"),
+        "recompute": _recompute(row),
+        "notes": "; ".join((row.text("notes"), row.text("kernels"))),
+    }
+    numbers = dict(row.numbers)
+    numbers.pop("seq", None)
+    numbers |= {"year": float(year)} | ({"seq": float(length)} if length else {})
+    return Row(line=row.line, texts=texts, numbers=numbers)
+
+
+def _word(row: Row, column: str, words: tuple[tuple[str, str], ...]) -> str:
+    return next((name for pattern, name in words if re.search(pattern, row.text(column))), row.text(column))
+
+
+def _recompute(row: Row) -> str:
+    said = row.text("recompute")
+    if BLOCK.match(said):
+        return said
+    if not said and row.text("stack").startswith("torchtune"):
+        return "full"  # `enable_activation_checkpointing: True` of its recipes for adapters (recipes/configs)
+    return next((kind for kind in ("none", "selective", "full") if said.startswith(kind)), "")
