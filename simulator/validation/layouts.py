@@ -92,6 +92,8 @@ def _shard(row: Row, size: Degrees, gpus_per_host: int) -> dict[str, Any]:
     group = ranks
     if within := phrases.SHARD_GROUP.search(row.text("notes")):
         group = int(within[1])
+    elif stage == "hsdp" and (slices := phrases.slices(row.text("network"))):
+        group = max(ranks // slices, 1)
     elif stage == "hsdp":
         group = rules.host_group(gpus_per_host, size.tensor, ranks)
     if level == "none" or group >= ranks:
