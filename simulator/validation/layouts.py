@@ -89,6 +89,8 @@ def _shard(row: Row, size: Degrees, gpus_per_host: int) -> dict[str, Any]:
     if stage not in SHARD:
         raise InexpressibleError(f"sharding {stage!r} is not known")
     level, ranks = SHARD[stage], size.data * size.context
+    if stage == "0" and phrases.ZERO_3.search(row.text("notes")):
+        return {"shard": "parameters"}  # one rank, whose engine shards all the same
     group = ranks
     if within := phrases.SHARD_GROUP.search(row.text("notes")):
         group = int(within[1])

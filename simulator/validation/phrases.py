@@ -70,6 +70,7 @@ WINDOW = re.compile(r"(alternating )?sliding window ([0-9]{1,9})")
 ULYSSES = re.compile(r"\bUlysses\b", re.IGNORECASE)
 SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover ([0-9]{1,9}) GPUs")
 PIPELINE_MICROBATCHES = re.compile(r"\b([0-9]{1,9}) micro-?batches\b")
+ZERO_3 = re.compile(r"\bZeRO-3\b")
 SLICES = re.compile(r"\b([0-9]{1,9}) slices\b")
 OTHER_LAYERS = re.compile(r"every[- ]other[- ]layer")
 

@@ -63,7 +63,7 @@ def stack(row: Row) -> Choice:
 
 def _framework(row: Row) -> str:
     """Return the framework as the row's own words name it, where an entry knows them; else its column `stack`."""
-    words = row.text("framework")
+    words = f"{row.text('framework')}; {row.text('notes')}"
     for name in catalog.names("stack"):
         entry = catalog.entry("stack", name)
         if any(re.search(pattern, words, re.IGNORECASE) for pattern in entry.get("named", ())):

@@ -133,7 +133,8 @@ class Units:
                 return own
         host = stack.cpu_layer_tensor if self.rank.tensor > 1 else stack.cpu_layer
         plain = self.rank.kernel == "eager" and stack.softmax == "fused"
-        return host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
+        gathers = stack.cpu_gather if self.rank.reduced else 0.0
+        return host * (1 + SOFTMAX_CALLS / LAYER_CALLS * plain) + gathers
 
 
 @lru_cache(maxsize=1024)
