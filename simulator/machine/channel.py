@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from simulator.machine.torus import Sides
 from simulator.units import BytesPerSecond, Count, Number, Seconds, Share
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Channel:
     """The class of links that sets ``scale_out_bandwidth``."""
     scale_up_pair: BytesPerSecond | None = None
     """What two GPUs of a mesh have between them; all of it where a switch joins them."""
+    sides: Sides = ()
+    """On a torus, the sides of the box that the group's ranks inside a domain fill."""
     fabric: str | ScaleUpLinks = "nvlink4"
     """Entry ``fabrics`` of ``calibration/links.yaml`` that describes the scale-up links, or other constants."""
     network: str | ScaleOutLinks = "infiniband"

@@ -20,6 +20,7 @@ from simulator.machine.fault import Fault, apart, slowest, weakened
 from simulator.machine.hardware import Host
 from simulator.machine.link_load import Carried, LinkLoad, classes
 from simulator.machine.placement import Placement
+from simulator.machine.torus import Sides, box, sides
 from simulator.machine.traffic import Floats, Flows, Groups, Pattern, Whole
 from simulator.sums import added
 from simulator.units import BytesPerSecond, Count, Number, Share
@@ -102,16 +103,18 @@ class Network:
         if topology.scale_up:
             self.scale_up_bandwidth = self.topology.bandwidth
         self.hosts_per_domain = hosts if topology.scale_up else hosts_per_domain(host, hosts)
+        self.one_domain = self.hosts_per_domain >= hosts
+        """Whether scale-up links join all hosts, so that nothing has to go through NICs."""
         if hosts > MOST_HOSTS and not topology.scale_up:
             raise ScenarioError(
                 f"cluster.hosts: a fabric of {hosts:,} hosts is too large to be worked out; {MOST_HOSTS:,} are the most"
             )
-        if hosts > 1 and not topology.scale_up and not host.nics * host.nic_bandwidth:
+        if not self.one_domain and not host.nics * host.nic_bandwidth:
             raise ScenarioError(f"cluster.host: {host.name} has no NIC, so that {hosts} of them cannot work together")
         try:
             self.order = placement.order(hosts)
             self.fabric_hosts = placement.fabric_hosts(hosts)
-            if hosts > 1 and not topology.scale_up:
+            if hosts > 1 and not topology.scale_up and self.nics * host.nic_bandwidth:
                 self._check()
         except ValueError as error:
             raise ScenarioError(f"cluster.topology: {error}") from None
@@ -167,7 +170,8 @@ class Network:
         """Return the most hosts that only links of a tier join to the others; None where there is no such tier."""
         import networkx as nx
 
-        graph = wired(self.topology, self.fabric_hosts, self.nics).graph if self.hosts > 1 else nx.Graph()
+        joined = self.hosts > 1 and self.nics
+        graph = wired(self.topology, self.fabric_hosts, self.nics).graph if joined else nx.Graph()
         without = [edge[:2] for edge in graph.edges(data="tier") if edge[2] == tier]
         if not without:
             return None
@@ -179,7 +183,7 @@ class Network:
     @cached_property
     def parts(self) -> FabricParts:
         """The cables and switches of the fabric; one host has the cables of its NICs, and the switch they end at."""
-        if self.hosts == 1 and not self.topology.scale_up:
+        if (self.hosts == 1 or not self.nics) and not self.topology.scale_up:
             return FabricParts(self.nics, 1, 1, 1)
         graph = wired(self.topology, self.fabric_hosts, self.nics).graph
         cables, switches = added(measures.cables(graph).values()), added(measures.switches(graph).values())
@@ -220,7 +224,8 @@ class Network:
     def crowding(self, channel: Channel) -> Number:
         """Return a GPU's links over those that a group can use: on a mesh, those to its own ranks."""
         pair = channel.scale_up_pair
-        usable = links(str(channel.fabric)).usable(channel.ranks_per_host, channel.scale_up_bandwidth, pair)
+        here = channel.ranks_per_host
+        usable = links(str(channel.fabric)).usable(here, channel.scale_up_bandwidth, pair, channel.sides)
         return channel.scale_up_bandwidth / usable if usable > 0 else 1.0
 
     def _channel(self, size: int, stride: int) -> Channel:
@@ -237,6 +242,7 @@ class Network:
             scale_up_bandwidth=joined.bandwidth,
             scale_up_exchange=joined.exchange,
             scale_up_pair=self._pair(joined.kind),
+            sides=self._sides(joined.kind, largest, stride),
             fabric=joined.kind,
             network=self.host.fabric,
             scale_up_factor=self.calibration.scale_up,
@@ -258,6 +264,19 @@ class Network:
             return None
         most = 2 * self.scale_up_bandwidth / pair
         return pair if shape == "torus" or self.host.scale_up.domain <= most else None
+
+    def _sides(self, name: str, ranks: Count, stride: Count) -> Sides:
+        """Return the box that ranks of a group fill in their domain, where that is a torus."""
+        pair, torus = self._pair(name), links(name)
+        if pair is None or torus.shape != "torus" or ranks * stride > self._chips:
+            return ()
+        dimensions = max(1, round(self.scale_up_bandwidth / pair / 2))
+        return sides(ranks, stride, box(self._chips, dimensions), torus.wraps, cubes=torus.cubes)
+
+    @property
+    def _chips(self) -> Count:
+        """The GPUs of a domain that the job has."""
+        return min(self.hosts_per_domain, self.hosts) * self.host.gpus
 
     def _across(self, channel: Channel, groups: Groups) -> Channel:
         """Return the channel with what the fullest links leave of the network for rings, and for exchanges."""

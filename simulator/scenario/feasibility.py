@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.errors import ForetrainError
 from simulator.machine.collectives.choose import algorithms
+from simulator.machine.domains import hosts_per_domain
 from simulator.machine.fault import PLACES
 from simulator.machine.network import fitted, wired
 from simulator.reliability.failures.base import Cause
@@ -84,9 +85,13 @@ def check_causes(failures: Failures, mistakes: Mistakes) -> None:
 def check_fabric(cluster: Cluster, mistakes: Mistakes) -> None:
     """Note a fabric that cannot be built for these hosts, and faults or places that it does not have."""
     host = cluster.host
-    if cluster.hosts > 1 and not host.nics and not cluster.topology.scale_up:
-        mistakes.add(("cluster", "host"), f"{cluster.hosts:,} hosts without NICs; give `nics` and `nic_bandwidth`")
-    elif cluster.hosts > 1 and not (host.nic_bandwidth or cluster.topology.link_bandwidth or not host.nics):
+    apart = not cluster.topology.scale_up and hosts_per_domain(host, cluster.hosts) < cluster.hosts
+    if apart and not host.nics:
+        mistakes.add(
+            ("cluster", "host"),
+            f"{cluster.hosts:,} hosts without NICs; give `nics` and `nic_bandwidth`, or one `scale_up.domain`",
+        )
+    elif apart and not (host.nic_bandwidth or cluster.topology.link_bandwidth or not host.nics):
         mistakes.add(("cluster", "host"), "`nic_bandwidth` is missing, such as `400Gbps`")
     if cluster.placement.hosts:
         _try(lambda: cluster.placement.order(cluster.hosts), ("cluster", "placement"), mistakes)

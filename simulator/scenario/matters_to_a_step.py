@@ -70,6 +70,8 @@ LINES = (
     Line("stack.cpu_layer_tensor stack.async_tensor stack.saved_gathers stack.sequence parallelism.sequence",
          lambda h, k: h.axis("tensor") > 1,
          "there is no tensor parallelism", "it needs `parallelism.tensor` above 1"),
+    Line("stack.cpu_gather", lambda h, k: h.layout is not None and h.layout.shard.level == "parameters",
+         "weights are not sharded", "it needs `parallelism.shard: parameters`"),
     Line("stack.cpu_layer_expert stack.grouped_gemm stack.keeps_expert_outputs stack.moe_dispatcher stack.moe_overlap"
          " stack.quantized_dispatch stack.quantized_combine moe.*", lambda h, k: h.experts,
          "the model has no experts", "it needs `model.experts`"),

@@ -89,9 +89,13 @@ def _shard(row: Row, size: Degrees, gpus_per_host: int) -> dict[str, Any]:
     if stage not in SHARD:
         raise InexpressibleError(f"sharding {stage!r} is not known")
     level, ranks = SHARD[stage], size.data * size.context
+    if stage == "0" and phrases.ZERO_3.search(row.text("notes")):
+        return {"shard": "parameters"}  # one rank, whose engine shards all the same
     group = ranks
     if within := phrases.SHARD_GROUP.search(row.text("notes")):
         group = int(within[1])
+    elif stage == "hsdp" and (slices := phrases.slices(row.text("network"))):
+        group = max(ranks // slices, 1)
     elif stage == "hsdp":
         group = rules.host_group(gpus_per_host, size.tensor, ranks)
     if level == "none" or group >= ranks:

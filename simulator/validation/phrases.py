@@ -71,6 +71,8 @@ WINDOW = re.compile(r"(alternating )?sliding window ([0-9]{1,9})")
 ULYSSES = re.compile(r"\bUlysses\b", re.IGNORECASE)
 SHARD_GROUP = re.compile(r"ZeRO-\d[^;]*\bover ([0-9]{1,9}) GPUs")
 PIPELINE_MICROBATCHES = re.compile(r"\b([0-9]{1,9}) micro-?batches\b")
+ZERO_3 = re.compile(r"\bZeRO-3\b")
+SLICES = re.compile(r"\b([0-9]{1,9}) slices\b")
 OTHER_LAYERS = re.compile(r"every[- ]other[- ]layer")
 
 
@@ -89,6 +91,11 @@ def compiled(text: str) -> bool | None:
     if re.search(r"\bno compile\b|\beager\b", text, re.IGNORECASE):
         return False
     return True if re.search(r"\bcompiled?\b", text, re.IGNORECASE) else None
+
+
+def slices(text: str) -> int | None:
+    """Return of how many slices, joined by a data-centre network, a text says that a machine is made."""
+    return int(found[1]) if (found := SLICES.search(text)) else None
 
 
 def _found(text: str, kernel: str) -> Iterator[Phrase]:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from simulator import catalog
+from simulator.validation import phrases
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.row import Row
 
@@ -42,7 +43,7 @@ def rig(row: Row) -> Rig:
     size = min(size, gpus)
     if gpus % size:
         raise InexpressibleError(f"{gpus} GPUs are not whole hosts of {size}")
-    return Rig({"host": _host(gpu, size, host, row), "hosts": gpus // size}, size, notes)
+    return Rig({"host": _host(gpu, size, host, row) | _slice(row, gpus), "hosts": gpus // size}, size, notes)
 
 
 @cache
@@ -97,6 +98,13 @@ def _host(gpu: str, size: int, host: Host | None, row: Row) -> dict[str, Any]:
     if cards and (host.nics, host.nic_bandwidth) != (nics, rate):
         changed |= cards
     return {"base": host.name, **changed}
+
+
+def _slice(row: Row, gpus: int) -> dict[str, Any]:
+    """Return the domain of a torus of chips: a slice of the row, as many as it states, one where it states none."""
+    if "torus" not in row.text("network").lower() or "ICI" not in row.text("network"):
+        return {}
+    return {"scale_up": {"domain": gpus // (phrases.slices(row.text("network")) or 1)}}
 
 
 def _rate(row: Row) -> str:

@@ -53,12 +53,22 @@ class Claim(NamedTuple):
 
 def stack(row: Row) -> Choice:
     """Return the stack section of the row."""
-    framework, year = row.text("stack"), row.whole("year") or NEWEST
+    framework, year = _framework(row), row.whole("year") or NEWEST
     entry, notes = nearest(framework, year)
     text = "; ".join((row.text("precision"), row.text("overlap"), row.text("notes")))
     name, layers = _layers(entry, phrases.compiled(text), row.text("precision_name"))
     stated = phrases.said("stack", text, row.text("kernel"))
     return Choice({"base": name, **layers, **_attention(row, name), **stated}, name, framework, year, notes)
+
+
+def _framework(row: Row) -> str:
+    """Return the framework as the row's own words name it, where an entry knows them; else its column `stack`."""
+    words = f"{row.text('framework')}; {row.text('notes')}"
+    for name in catalog.names("stack"):
+        entry = catalog.entry("stack", name)
+        if any(re.search(pattern, words, re.IGNORECASE) for pattern in entry.get("named", ())):
+            return str(entry["framework"])
+    return row.text("stack")
 
 
 def nearest(framework: str, year: int) -> tuple[str, tuple[str, ...]]:

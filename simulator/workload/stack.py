@@ -112,6 +112,8 @@ class Stack:
     """The same of a layer with experts: routing, permuting and dispatching are many small kernels."""
     cpu_layer_capacity: Seconds | None = None
     """The same where experts are padded to a capacity: the host need not wait for counts; as above where left out."""
+    cpu_gather: Seconds = 0.0
+    """More of it in each pass over a layer whose weights are sharded: hooks that gather and release module by module."""
     cpu_step: Seconds = 0.0
     """Host time once a step that nothing hides (optimizer loop, logging, data)."""
     cpu_microbatch: Seconds = 0.0
@@ -265,6 +267,9 @@ class Stack:
     """Bytes a parameter of gradients beyond the main ones, never sharded, such as 16-bit ones beside an fp32 sum."""
     extra_state: Number = 0.0
     """Bytes a parameter of the optimizer shard beyond the states, such as a flat fp32 copy of the gradients."""
+    update_sweeps: Number = 1.0
+    """Bytes that the optimizer's kernels move over those of one sweep, which reads and writes each value of the state
+    once: more where each operation of the update is a kernel of its own."""
     update_copies: Number = 0.0
     """Bytes per updated parameter that live only while the optimizer updates it, such as an fp32 copy of its
     gradient."""

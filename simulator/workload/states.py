@@ -44,6 +44,7 @@ def widths(rank: Rank) -> Widths:
         extra_state=extra,
         updated=weights * (2 if rank.states.master == "none" else 1),
         copies=stack.update_copies,
+        sweeps=stack.update_sweeps,
     )
 
 

@@ -6,11 +6,14 @@ from math import log2
 
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
-from simulator.machine.collectives.links import box, fabric, network_of, shared
+from simulator.machine.collectives.base import OPERATIONS
+from simulator.machine.collectives.links import fabric, network_of, shared
 from simulator.machine.hardware import host
 from simulator.machine.network import Network
+from simulator.machine.torus import Side
 from topologies.fat_tree import FatTree
 
 MIB = float(1 << 20)
@@ -140,14 +143,79 @@ def test_sharp_halves_the_bytes_on_the_nics_and_only_runs_when_pinned():
     assert collectives.choose("all_reduce", LARGE, across(4), "in-network").way.kind == "in-network"
 
 
+def slice_of(chips: int, generation: str = "v5e") -> Network:
+    """Return the slice of a TPU, alone."""
+    tpu = host(f"tpu-{generation}-host")
+    whole = replace(tpu, scale_up=replace(tpu.scale_up, domain=chips))
+    return Network(whole, chips // tpu.gpus, FatTree())
+
+
 def test_torus_uses_all_links_of_a_chip():
-    pod = Network(host("tpu-v5e-host"), 32, FatTree()).channel(256, 1)
-    assert box(256, 2) == (16, 16)
+    pod = slice_of(256).channel(256, 1)
+    assert [side.length for side in pod.sides] == [16, 16]
     assert WAYS["torus-ring"].steps("all_reduce", pod) == 2 * (8 + 8)
     four_links = 4 * 50e9
     assert collectives.bus_bandwidth("all_reduce", LARGE, pod) == pytest.approx(
-        fabric("ici").ring * four_links, rel=0.01
+        fabric("ici-2d").ring * four_links, rel=0.01
     )
+
+
+@pytest.mark.parametrize(
+    ("chips", "generation", "size", "stride", "links"),
+    [
+        (256, "v5e", 16, 1, 2),  # one side of 16 x 16, which closes
+        (256, "v5e", 16, 16, 2),  # the other
+        (64, "v5e", 64, 1, 2),  # 8 x 8 closes nowhere: one link of a line along each side
+        (128, "v5e", 128, 1, 1 + 2),  # 8 x 16 closes along the side of 16
+        (256, "v5e", 4, 1, 1),  # part of a side is a line
+        (64, "v5p", 64, 1, 6),  # one cube of 4 x 4 x 4
+        (64, "v5p", 4, 1, 2),
+        (64, "v5p", 16, 4, 4),  # what a tensor axis of 4 leaves: 4 x 4
+        (1024, "v5p", 16, 1, 2),  # of 8 x 8 x 16
+        (1024, "v5p", 64, 16, 4),
+        (16, "v5p", 16, 1, 3),  # 2 x 2 x 4 is less than a cube, so that no side closes
+    ],
+)
+def test_links_that_a_group_of_a_slice_keeps_busy(chips: int, generation: str, size: int, stride: int, links: int):
+    network = slice_of(chips, generation)
+    pair = network.host.gpu.scale_up_pair
+    assert pair is not None
+    reached = collectives.bus_bandwidth("all_gather", LARGE, network.channel(size, stride))
+    assert reached == pytest.approx(0.9 * links * pair, rel=0.01)
+
+
+def test_a_line_takes_twice_as_long_as_a_ring():
+    ring, line = (
+        Channel(ranks=16, ranks_per_host=16, scale_up_bandwidth=200e9, scale_up_pair=50e9, fabric="ici-2d", sides=sides)
+        for sides in ((Side(16, True),), (Side(16, False),))
+    )
+    for operation in OPERATIONS[1:4]:
+        slow, fast = (collectives.time(operation, LARGE, channel) for channel in (line, ring))
+        assert slow / fast == pytest.approx(2, rel=0.01)
+
+
+@pytest.mark.parametrize(("length", "closes", "factor"), [(16, True, 2), (8, False, 2), (4, True, 0.5)])
+def test_all_to_all_of_a_torus_crosses_the_middle(length: int, closes: bool, factor: float):
+    # Half of n chips send half of their buffers across two cables of a ring, one of a line: n / 8 or n / 4 a cable.
+    channel = Channel(
+        ranks=length,
+        ranks_per_host=length,
+        scale_up_bandwidth=200e9,
+        scale_up_pair=50e9,
+        fabric="ici-2d",
+        sides=(Side(length, closes),),
+    )
+    seconds = collectives.time("all_to_all", LARGE, channel)
+    assert seconds == pytest.approx(factor * LARGE / 45e9, rel=0.01)
+
+
+def test_a_pod_needs_no_nics():
+    tpu = replace(host("tpu-v5p-host"), nics=0, nic_bandwidth=0.0)
+    pod = replace(tpu, scale_up=replace(tpu.scale_up, domain=128))
+    with_nics = slice_of(128, "v5p").channel(128, 1)
+    assert Network(pod, 32, FatTree()).channel(128, 1) == with_nics
+    with pytest.raises(ScenarioError, match="no NIC"):
+        Network(pod, 64, FatTree())
 
 
 def test_a_mesh_has_only_the_links_to_the_ranks_of_the_group():

@@ -125,11 +125,11 @@ def test_an_unknown_algorithm_is_named_with_those_that_exist():
         collectives.time("all_reduce", MIB, CHANNELS["one host"], "magic")
 
 
-@pytest.mark.parametrize("name", ["nvlink2", "nvlink3", "nvlink4", "nvlink5", "xgmi", "pcie", "ici"])
+@pytest.mark.parametrize("name", ["nvlink2", "nvlink3", "nvlink4", "nvlink5", "xgmi", "pcie", "ici-2d"])
 def test_shares_of_links_are_shares(name):
     links = fabric(name)
     assert all(0 < share <= 1 for share in (links.ring, links.peer, links.all_to_all))
 
 
 def test_a_network_nobody_knows_is_taken_for_infiniband():
-    assert network_of("slingshot") == network_of("infiniband")
+    assert network_of("carrier-pigeon") == network_of("infiniband")

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.errors import ScenarioError
 from simulator.machine import collectives
-from simulator.machine.collectives.links import network_of
+from simulator.machine.collectives.links import fabric, network_of
 from simulator.machine.hardware import ScaleUp, gpu, host
 from simulator.machine.network import Carried, Network, NetworkCalibration
 from simulator.machine.placement import Placement
@@ -231,7 +231,8 @@ def test_scale_up_bandwidth_that_is_given_is_what_a_domain_has(name, domain):
     if domain < 8:
         wide = network(50e9).channel(8, 1)
         assert wide.islands == (wide.fabric != "pcie")
-        assert wide.scale_up_bandwidth == (50e9 if wide.islands else 31e9)
+        crossing = 2 * 31e9 * fabric("pcie").ring / fabric(str(wide.fabric)).ring
+        assert wide.scale_up_bandwidth == (min(50e9, crossing) if wide.islands else 31e9)
 
 
 @pytest.mark.parametrize(("name", "bandwidth"), [("l40s", 31e9), ("rtx-3090", 31e9), ("h100-sxm-80gb", 450e9)])

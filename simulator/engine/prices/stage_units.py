@@ -146,9 +146,9 @@ class Units:
                 return own
         host = stack.cpu_layer_tensor if self.rank.tensor > 1 else stack.cpu_layer
         plain = self.rank.kernel == "eager" and stack.softmax == "fused"
-        host = host * (1 + SOFTMAX_CALLS / LAYER_CALLS) if plain else host
-        more = sum(block.more_calls(self.rank) for block in blocks)
-        return host * (1 + more / LAYER_CALLS) if more else host
+        more = SOFTMAX_CALLS * plain + sum(block.more_calls(self.rank) for block in blocks)
+        gathers = stack.cpu_gather if self.rank.reduced else 0.0
+        return host * (1 + more / LAYER_CALLS) + gathers
 
 
 @lru_cache(maxsize=1024)

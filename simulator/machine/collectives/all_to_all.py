@@ -42,6 +42,9 @@ def plan(channel: Channel, sent: Sent) -> Plan:
     if constants.shape in ("mesh", "cube-mesh"):
         rate = constants.usable(channel.ranks_per_host, rate, channel.scale_up_pair)
     per_byte = sent.up / (rate * constants.all_to_all) if sent.up else 0.0
+    if channel.sides and channel.scale_up_pair:
+        crossing = max(side.exchanged for side in channel.sides)
+        per_byte = crossing * channel.ranks_per_host / channel.ranks / (channel.scale_up_pair * constants.ring)
     latency = nccl.base("Ring", "Simple") + step(channel, "Ring", "Simple")
     if not channel.inside_host:
         per_byte = max(per_byte, sent.out / (exchange_rate(channel) * shared().exchange))

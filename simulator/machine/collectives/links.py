@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from simulator import catalog
+from simulator.machine.torus import Sides
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share, parse
 
 
@@ -31,6 +32,10 @@ class ScaleUpLinks:
     """Rate at which a rank of a ring works on its own part before or after all sends, where that shows."""
     turn_source: str = ""
     """Whose measurement it is from."""
+    wraps: int = 1
+    """On a torus, sides whose length is a multiple of this close to rings."""
+    cubes: bool = False
+    """On a torus, whether sides close only where all of them are such multiples."""
     links_used: tuple[tuple[int, int], ...] = ()
     """On a mesh that is not full, links that a ring of so many ranks can use."""
     latencies: tuple[tuple[str, Seconds], ...] = ()
@@ -40,30 +45,17 @@ class ScaleUpLinks:
     latency_source: str = ""
     """Whose measurement the latencies are from."""
 
-    def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
-        """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
+    def usable(
+        self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None, sides: Sides = ()
+    ) -> BytesPerSecond:
+        """Return what a ring of `ranks` can use of a GPU's links: on a mesh those to the other ranks, on a torus those
+        along the sides of the box that the ranks fill."""
         if self.shape == "switch" or pair is None:
             return bandwidth
         if self.shape == "torus":
-            sides = box(ranks, max(1, round(bandwidth / pair / 2)))
-            return min(bandwidth, pair * sum(min(side - 1, 2) for side in sides))
+            return min(bandwidth, pair * sum(side.links for side in sides)) if sides else bandwidth
         links = max((used for least, used in self.links_used if least <= ranks), default=ranks - 1)
         return min(bandwidth, pair * links)
-
-
-def box(chips: int, dimensions: int) -> tuple[int, ...]:
-    """Return the sides of the most cubic box of so many chips.
-
-    >>> box(32, 3)
-    (2, 4, 4)
-    """
-    found, left = [], chips
-    for remaining in range(dimensions, 1, -1):
-        nearest = max(1, round(left ** (1 / remaining)))
-        side = next(d for d in range(nearest, 0, -1) if left % d == 0)
-        found.append(side)
-        left //= side
-    return tuple(sorted((*found, left)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +113,8 @@ def fabric(name: str) -> ScaleUpLinks:
         fill=parse(found["fill"], "B"),
         turn=parse(found["turn"], "B/s") if "turn" in found else None,
         turn_source=found.get("turn_source", ""),
+        wraps=int(found.get("wraps", 1)),
+        cubes=found.get("cubes") == "true",
         links_used=tuple((int(ranks), int(links)) for ranks, links in found.get("links_used", {}).items()),
         step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),

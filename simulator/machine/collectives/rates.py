@@ -36,7 +36,7 @@ def step(channel: Channel, algorithm: str, protocol: nccl.Protocol) -> Seconds:
 def ring_rate(channel: Channel) -> BytesPerSecond:
     """Return the bus bandwidth of a ring inside a domain."""
     constants = links(channel)
-    usable = constants.usable(channel.ranks_per_host, channel.scale_up_bandwidth, channel.scale_up_pair)
+    usable = constants.usable(channel.ranks_per_host, channel.scale_up_bandwidth, channel.scale_up_pair, channel.sides)
     return usable * constants.ring * channel.scale_up_factor
 
 

@@ -200,7 +200,7 @@ def _rates(gpu: Device, table: Mapping[str, Any], merged: Mapping[str, str]) -> 
 def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionConstants]:
     """Return the constants of one kernel, slower where the GPU has less power for its peak than the one measured."""
     gemm = _table("gemm")
-    factor = _power_factor(gpu, gemm) if gpu.architecture in gemm["watts_per_teraflop"] else 1.0
+    factor = _power_factor(gpu, gemm) * _matmul_factor(gpu, gemm, _table("attention"))
     found = attention_constants(entry)
     if factor == 1:
         return found
@@ -214,17 +214,36 @@ def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionC
     }
 
 
+def _matmul_factor(gpu: Device, gemm: Mapping[str, Any], attention: Mapping[str, Any]) -> float:
+    """Return the share of its peak that a product reaches over that of the usual one, where no attention was measured.
+
+    Attention multiplies on the same units under the same clock, so that where products fall short of what is usual,
+    attention does too. Where they are better, the softmax between them still sets the pace.
+    """
+    if gpu.architecture in attention["architectures"]:
+        return 1.0
+    usual = float(gemm["default"]["rate"]["bf16"])
+    reached = float(gemm["architectures"].get(gpu.architecture, {}).get("rate", {}).get("bf16", usual))
+    dtype = next((dtype for dtype in ("bf16", "fp16") if dtype in gpu.best_matmul), None)
+    best = usual if dtype is None else gpu.best_matmul[dtype] / gpu.peak[dtype]
+    return min(1.0, reached / usual, best / usual)
+
+
 def _power_factor(gpu: Device, table: Mapping[str, Any]) -> float:
-    """Return the rate that less power for its peak leaves to a GPU, over that of the measured one."""
+    """Return the rate that less power for its peak leaves to a GPU, over that of the measured one.
+
+    Where no part was measured under its power limit, 1: systolic arrays run at a fixed clock.
+    """
+    if gpu.architecture not in table["watts_per_teraflop"]:
+        return 1.0
     watts_per_teraflop = gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
     ratio = watts_per_teraflop / float(table["watts_per_teraflop"][gpu.architecture])
     return float(min(1.0, ratio ** float(table["power_exponent"])))
 
 
 def _spread(table: Mapping[str, Any], gpu: Device) -> Share:
-    level = (
-        "gpu" if gpu.name in table["gpus"] else "architecture" if gpu.architecture in table["architectures"] else "none"
-    )
+    fitted = gpu.architecture in table["architectures"] and gpu.architecture not in table["looked_up"]
+    level = "gpu" if gpu.name in table["gpus"] else "architecture" if fitted else "none"
     return float(table["spread"][level])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
-from simulator.units import Bytes
+from simulator.units import Bytes, Number
 from simulator.workload.matrices import Matrices, Owners
 from simulator.workload.model import Model
 from simulator.workload.operations import Work
@@ -27,6 +27,8 @@ class Widths(NamedTuple):
     """Of weights, what an update writes, and reads where they are their own master."""
     copies: Bytes = 0.0
     """What an update writes beside the state, reads again and lets go."""
+    sweeps: Number = 1.0
+    """Bytes that the kernels of an update move over those of one sweep over the state."""
 
 
 class Update(NamedTuple):
@@ -69,7 +71,8 @@ class Optimizer(ABC):
         Gradients are read for their norm and for the update, states read and written, weights written; copies are
         written and read.
         """
-        return Update(parameters * (2 * width.gradients + 2 * width.optimizer + width.updated + 2 * width.copies))
+        swept = 2 * width.gradients + 2 * width.optimizer + width.updated
+        return Update(parameters * (width.sweeps * swept + 2 * width.copies))
 
     def on_matrices(self, matrices: Matrices, owners: Owners) -> Products:
         """Return what a rank does beyond its update because of the shapes of the weight matrices that it holds."""
