@@ -23,7 +23,7 @@ from simulator.outcome.accounts import memory_result, model_size, step_result
 from simulator.outcome.campaign import run_input, run_result, stretches
 from simulator.outcome.cost import cost
 from simulator.outcome.expectations import expected
-from simulator.outcome.intervals import interval, step_error
+from simulator.outcome.intervals import step_error
 from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
 from simulator.outcome.step_error import SURE
@@ -66,8 +66,8 @@ def predict(scenario: Scenario, *, learned: Shared | None = None, without: Colle
         idle = timing.parts.pop("bubble", 0.0)
         timing = timing._replace(seconds=timing.seconds - idle)
     seconds, parts = spread_out(scenario, timing)
-    band = interval(scenario, parts)
-    return Prediction(seconds, seconds * band.low, seconds * band.high, parts, fits(scenario))
+    error = step_error(scenario, parts)
+    return Prediction(seconds, seconds * error.low, seconds * error.high, parts, fits(scenario))
 
 
 def predict_step(scenario: Scenario, learned: Shared) -> Seconds:
@@ -93,7 +93,8 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
 
     held = fits(scenario) if scenario.model and scenario.parallelism else None
 
-    told = step_result(scenario, seconds, parts, interval(scenario, parts), built, played)
+    error = step_error(scenario, parts)
+    told = step_result(scenario, seconds, parts, error, built, played)
 
     whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
     outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
@@ -125,7 +126,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         targets=missed(
             scenario.targets,
             stretches(whole, outcomes),
-            step_error(scenario, parts) if scenario.training.duration is None else SURE,
+            error if scenario.training.duration is None else SURE,
             bill.dollars.mean / happened.wall_clock_s.mean,
         ),
         not_modelled=NOT_MODELLED,

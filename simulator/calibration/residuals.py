@@ -1,82 +1,160 @@
-"""How far step times are off, from the errors of families that had no part in the fit."""
+"""How wide ranges must be: each published source left out, honestly, and one factor on all levels of doubt.
+
+A source is left out of the ledger, and its rows are predicted with their own stack entry only if another source stands
+behind that; else with the nearest entry of the framework that has one, else with `generic`. Refitting the shared
+constants alone would not do: entries and formulas were written with the source in view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from math import exp, log
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.calibration.runs import Predict
-from simulator.engine.prices.constants import Constant, Shared
+from simulator.calibration.ledger import ONE_WORK, timed
 from simulator.engine.run import Mapped
-from simulator.outcome.intervals import comparable
-from simulator.outcome.step_error import PROBABILITIES
-from simulator.units import Number
-from simulator.validation.measured import MeasuredRun
+from simulator.errors import ForetrainError
+from simulator.outcome.intervals import comparable, step_error
+from simulator.outcome.ledger import Ledger
+from simulator.outcome.step_error import HIGH, quantile
+from simulator.scenario import Scenario, from_dict
+from simulator.simulation import Prediction
+from simulator.units import Count, Number, Seconds, Share
+from simulator.validation import stacks
+from simulator.validation.expression import InexpressibleError
+from simulator.validation.files import Table
+from simulator.validation.predict import step_time
+from simulator.validation.row import Row
+from simulator.validation.rows import expression
 
-OTHER = "other"
+Predict = Callable[[Scenario], Prediction]
+MOST = 12
+"""Rows of a family that are looked at, evenly spaced: more would only repeat the source."""
+HELD: Share = 0.8
+"""Share of sources that ranges are to hold."""
 
 
-class Errors(NamedTuple):
-    """Quantiles of measured over predicted at `PROBABILITIES`, and the runs and families behind them."""
+class LeftOut(NamedTuple):
+    """One run, predicted as if its source had never been published."""
 
-    ratios: tuple[Number, ...]
-    runs: int
-    families: int
+    id: str
+    family: str
+    work: str
+    kind: str
+    """What is new about it."""
+    ratio: Number
+    """Measured over predicted."""
+    median: Number
+    sd_ln: Number
+    """Scale of the error before the factor on all levels."""
+
+    @property
+    def needed(self) -> Number:
+        """Return the factor at which its range just holds the run."""
+        return abs(log(self.ratio / self.median)) / (self.sd_ln * quantile(HIGH))
+
+    def range(self, factor: Number) -> tuple[Number, Number]:
+        """Return the ends of its 80% range, over the prediction, with this factor on all levels."""
+        reach = exp(factor * self.sd_ln * quantile(HIGH))
+        return self.median / reach, self.median * reach
 
 
-def errors(
-    runs: Sequence[MeasuredRun],
-    without: Mapping[str, tuple[Constant, ...]],
-    predict: Predict,
-    mapped: Mapped = map,
-) -> dict[str, Errors]:
-    """Return the errors of each class of runs.
+def left_out(
+    tables: Sequence[Table], ledger: Ledger, predict: Predict, mapped: Mapped = map, most: Count = MOST
+) -> list[LeftOut]:
+    """Return runs of every family of `tables`, each predicted without its source; those that cannot be are left out."""
+    families: dict[str, dict[str, Row]] = {}
+    for row in timed(tables):
+        families.setdefault(row.text("family"), {}).setdefault(row.text("id"), row)
+    chosen = [row for members in families.values() for row in _thinned(list(members.values()), most)]
+    return [found for found in mapped(partial(_left_out, ledger, predict), chosen) if found is not None]
 
-    `without` are the constants of each family left out. Nothing comparable was ever measured for the class ``other``.
+
+def _thinned(rows: list[Row], most: Count) -> list[Row]:
+    """Return at most so many rows, evenly spaced in their table."""
+    if len(rows) <= most:
+        return rows
+    return [rows[round(index * (len(rows) - 1) / (most - 1))] for index in range(most)]
+
+
+def _left_out(ledger: Ledger, predict: Predict, row: Row) -> LeftOut | None:
+    work = ONE_WORK.get(row.text("family"), row.text("family"))
+    others = ledger.without((work,))
+    try:
+        scenario = from_dict(unseen(row, expression(row).scenarios[0], others))
+        found = predict(scenario)
+    except (InexpressibleError, ForetrainError):
+        return None
+    error = step_error(scenario, found.parts_s, others, 1.0)
+    measured: Seconds = step_time(row) or 0.0
+    ratio, kind = measured / found.step_time_s, comparable(scenario, others)
+    return LeftOut(row.text("id"), row.text("family"), work, kind, ratio, error.median, error.sd_ln)
+
+
+def unseen(row: Row, plain: dict[str, Any], others: Ledger) -> dict[str, Any]:
+    """Return the scenario of a row on the software that is known without its source.
+
+    Switches that the row itself states stay, those of an entry that nobody else confirms do not.
     """
-    ratios: dict[str, list[float]] = {}
-    families: dict[str, set[str]] = {}
-    for run, ratio in zip(runs, mapped(partial(_ratio, dict(without), predict), runs), strict=True):
-        kind = comparable(run.scenario)
-        ratios.setdefault(kind, []).append(ratio)
-        families.setdefault(kind, set()).add(run.family)
-    found = {
-        kind: Errors(tuple(map(float, np.quantile(values, PROBABILITIES))), len(values), len(families[kind]))
-        for kind, values in ratios.items()
-        if kind != OTHER
-    }
-    widest = _widest([one.ratios for one in found.values()])
-    return found | {OTHER: Errors(widest, len(ratios.get(OTHER, ())), len(families.get(OTHER, ())))}
+    said = plain["stack"]
+    if others.behind(stack=said["base"]):
+        return plain
+    framework, year = row.text("stack"), row.whole("year") or stacks.NEWEST
+    kept = [claim for claim in stacks.claims() if claim.framework == framework and others.behind(stack=claim.name)]
+    best = min(kept, key=lambda claim: (claim.distance(year), claim.last - claim.first, claim.name), default=None)
+    return plain | {"stack": {**said, "base": best.name if best else stacks.GENERIC}}
 
 
-def _ratio(without: dict[str, tuple[Constant, ...]], predict: Predict, run: MeasuredRun) -> Number:
-    return run.seconds / predict(run.scenario, Shared.of(without[run.family]))
+def scale(found: Iterable[LeftOut]) -> Number:
+    """Return the factor on all levels with which ranges hold `HELD` of the sources, every source with the same weight.
+
+    >>> runs = [LeftOut(str(n), "a", "a", "known", exp(n / 100), 1.0, 0.1) for n in range(1, 11)]
+    >>> round(scale(runs) * 0.1 * quantile(HIGH), 2)
+    0.08
+    """
+    members = list(found)
+    sizes = {one.work: sum(other.work == one.work for other in members) for one in members}
+    order = sorted(members, key=lambda one: one.needed)
+    weights = np.cumsum([1 / sizes[one.work] for one in order])
+    return float(order[int(np.searchsorted(weights, HELD * weights[-1] - 1e-9))].needed)
 
 
-def _widest(classes: Sequence[tuple[Number, ...]]) -> tuple[Number, ...]:
-    """Return the lowest of each quantile below the median, the highest above it, and the median of the medians."""
-    return tuple(
-        min(ratios) if probability < 0.5 else max(ratios) if probability > 0.5 else float(np.median(ratios))
-        for probability, ratios in zip(PROBABILITIES, zip(*classes, strict=True), strict=True)
-    )
+class Held(NamedTuple):
+    """How well ranges hold runs that were left out."""
+
+    kind: str
+    works: Count
+    runs: Count
+    share: Share
+    """Mean over pieces of work of the share of their runs inside."""
+    width: Number
+    """Mean over pieces of work of ln(high / low)."""
+    score: Number
+    """Mean over pieces of work of the width and ten times what lies outside: the interval score at 80%."""
 
 
-def text(found: Mapping[str, Errors]) -> str:
-    """Return `calibration/residuals.yaml`."""
-    lines = [
-        "# Quantiles of measured over predicted step time, by class of run, of families left out of the fit of the",
-        "# shared constants. Those of 10% and 90% are the 80% interval. `other` is what was never measured.",
-        "# Written by `foretrain calibrate --runs`.",
-        f"probabilities: [{', '.join(f'{probability:.2f}' for probability in PROBABILITIES)}]",
-        "classes:",
-        *(
-            f"  {kind}: {{ratios: [{', '.join(f'{ratio:.3f}' for ratio in one.ratios)}], runs: {one.runs},"
-            f" families: {one.families}}}"
-            for kind, one in sorted(found.items())
-        ),
-        'source: "published step times of `foretrain validate`, docs/validation.md"',
-    ]
-    return "\n".join(lines) + "\n"
+def held(found: Sequence[LeftOut], factor: Number) -> Iterator[Held]:
+    """Yield how well ranges hold, by what is new and in all."""
+    for kind in ("", *sorted({one.kind for one in found})):
+        members = [one for one in found if not kind or one.kind == kind]
+        yield _held(kind or "all", members, factor)
+
+
+def _held(kind: str, members: Sequence[LeftOut], factor: Number) -> Held:
+    works: dict[str, list[tuple[float, float, float]]] = {}
+    for one in members:
+        low, high = map(log, one.range(factor))
+        x = log(one.ratio)
+        outside = max(low - x, x - high, 0.0)
+        works.setdefault(one.work, []).append((float(outside == 0), high - low, high - low + 10 * outside))
+    share, width, score = np.mean([np.mean(rows, axis=0) for rows in works.values()], axis=0)
+    return Held(kind, len(works), len(members), float(share), float(width), float(score))
+
+
+def rewritten(text: str, factor: Number) -> str:
+    """Return the text of `calibration/residuals.yaml` with another factor on all levels."""
+    return re.sub(r"(?m)^scale: [\d.]+$", f"scale: {factor:.2f}", text)

@@ -42,6 +42,10 @@ Runs = Annotated[
         "--runs", metavar="CSV", help="Refit the constants that all runs share, on tables of runs; may be repeated."
     ),
 ]
+Ledger = Annotated[
+    bool,
+    typer.Option("--ledger", help="With --runs: what stands behind each stack and GPU, and the width of ranges, only."),
+]
 Measure = Annotated[bool, typer.Option("--measure", help="Measure the roofline of this machine.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration, or the preset, here.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the roofline of --measure.")]
@@ -58,6 +62,7 @@ def command(
     wall: Wall = None,
     measure: Measure = False,
     runs: Runs = None,
+    ledger: Ledger = False,
     catalogs: Catalogs = None,
     as_json: Json = False,
     plot: Plot = None,
@@ -73,8 +78,10 @@ def command(
     units that still run included, and writes a preset for `failures:`. Its log
     is a CSV with cause and time, or cause, lifetime and ended; LANL's failure
     log; Titan's GPU lifetimes; or `sacct --parsable2`. --runs
-    refits the shared constants and the intervals of the package itself and
-    writes them into the folder --out, for a commit by hand.
+    refits the shared constants of the package itself, counts which published
+    runs stand behind each stack and GPU, and how wide ranges must be, and
+    writes all into the folder --out, for a commit by hand; with --ledger the
+    constants stay as they are, which takes a few minutes.
 
     Examples:
       foretrain calibrate --nccl-tests ar.log --host dgx-h100 --out mine.yaml
@@ -84,6 +91,8 @@ def command(
         --wall 54d --out catalog/failures/ours.yaml
       foretrain calibrate --measure --plot roofline.png
       foretrain calibrate --runs runs.csv --out simulator/catalog/calibration
+      foretrain calibrate --ledger --runs runs.csv
+        --out simulator/catalog/calibration
     """
     from simulator.cli import _measured
     from simulator.errors import ScenarioError
@@ -97,7 +106,7 @@ def command(
     elif runs:
         from simulator.cli import _refit
 
-        _refit.shared(runs, out=out, as_json=as_json)
+        (_refit.ledger if ledger else _refit.shared)(runs, out=out, as_json=as_json)
     elif nccl_tests or gemm or run:
         found = _measured.learned(nccl_tests or (), gemm or (), run or (), host, gpu, catalogs or ())
         _show(found, out, as_json)

@@ -10,8 +10,8 @@ from simulator.engine.prices.straggler import straggling
 from simulator.engine.step.simulated import Step
 from simulator.errors import ConservationError
 from simulator.machine.link_load import LinkLoad
-from simulator.outcome.intervals import Interval
-from simulator.outcome.results import STEP_PARTS, MemoryResult, ModelSize, StepResult
+from simulator.outcome.results import STEP_PARTS, ErrorReason, MemoryResult, ModelError, ModelSize, StepResult
+from simulator.outcome.step_error import StepError
 from simulator.outcome.utilisation import utilisation
 from simulator.scenario.scenario import Scenario
 from simulator.units import Seconds, Share
@@ -34,7 +34,7 @@ def step_result(
     scenario: Scenario,
     seconds: Seconds,
     parts: dict[str, Seconds],
-    band: Interval,
+    error: StepError,
     built: Assembly | None,
     played: Step | None,
 ) -> StepResult:
@@ -53,8 +53,9 @@ def step_result(
         )
     return StepResult(
         time_s=seconds,
-        time_low_s=seconds * band.low,
-        time_high_s=seconds * band.high,
+        time_low_s=seconds * error.low,
+        time_high_s=seconds * error.high,
+        error=model_error(error),
         tokens_per_s=tokens,
         tokens_per_s_per_gpu=tokens / scenario.gpus,
         mfu=used.mfu if used else None,
@@ -69,6 +70,12 @@ def step_result(
         waterfall=used.waterfall if used else (),
         links=tuple(_link(load, seconds) for load in _loads(scenario, built)) if built and played else (),
     )
+
+
+def model_error(error: StepError) -> ModelError:
+    """Return the error of a step as the result says it."""
+    reasons = tuple(ErrorReason(what=reason.what, sd_ln=reason.sd_ln) for reason in error.reasons)
+    return ModelError(sd_ln=error.sd_ln, median_ratio=error.median, reasons=reasons)
 
 
 def _dropped(scenario: Scenario) -> Share:

@@ -68,6 +68,26 @@ class TransferResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ErrorReason:
+    """One reason why a prediction may be off."""
+
+    what: str
+    sd_ln: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelError:
+    """How far measurements are likely to be from a prediction."""
+
+    sd_ln: float = 0.0
+    """Scale of ln(measured / predicted), Student t with five degrees of freedom."""
+    median_ratio: float = 1.0
+    """Measured over predicted that half of all runs stay below."""
+    reasons: tuple[ErrorReason, ...] = ()
+    """The largest first; their squares sum to that of `sd_ln`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepResult:
     time_s: float
     time_low_s: float
@@ -81,6 +101,8 @@ class StepResult:
     tflops_per_gpu_causal: float | None
     tflops_per_gpu_full: float | None
     parts_s: dict[str, float]
+    error: ModelError = field(default_factory=ModelError)
+    """The distribution that the range is cut from, and why it is as wide as it is."""
     p_slow_host: float = 0.0
     dropped_tokens: float = 0.0
     """Share of visits to experts that found them full (`moe.capacity`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from simulator.io.readable import CONVENTIONS, chance, digits, duration, duration_like, percent, prefixed
 from simulator.outcome.results import STEP_PARTS, Result, StepResult
 from simulator.plots import colours
+from simulator.report import doubt
 from simulator.report.section import Fact, Part, Section
 
 
@@ -26,6 +27,7 @@ def section(result: Result) -> Section:
             if step.parts_s.get(part, 0.0) > 0
         ),
         facts=(*_utilization(result), *_speed(step)),
+        notes=doubt.lines(step.error),
         pictures=("waterfall", "pipeline"),
     )
 

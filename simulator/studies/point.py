@@ -127,7 +127,7 @@ def certain(scenario: Scenario) -> Scenario:
 def _quick(scenario: Scenario) -> Row:
     """Return the row of step and memory, and the time of a run in which nothing goes wrong."""
     from simulator.outcome.accounts import step_result
-    from simulator.outcome.intervals import interval
+    from simulator.outcome.intervals import step_error
     from simulator.simulation import measured, predict, spread_out, useful_work
 
     if scenario.training.step_time is None:
@@ -136,7 +136,7 @@ def _quick(scenario: Scenario) -> Row:
     else:
         (seconds, parts), held = spread_out(scenario, measured(scenario)), None
     row: Row = {"gpus": scenario.gpus, "ideal_s": useful_work(scenario, seconds)}
-    row |= columns.of_step(step_result(scenario, seconds, parts, interval(scenario, parts), None, None))
+    row |= columns.of_step(step_result(scenario, seconds, parts, step_error(scenario, parts), None, None))
     if held is not None:
         row |= columns.of_memory(held.peak_bytes, held.usable_bytes, held.p_fits) | {"verdict": held.verdict}
         if held.verdict == "oom":

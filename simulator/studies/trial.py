@@ -15,7 +15,7 @@ from simulator.errors import ForetrainError
 from simulator.outcome.accounts import step_result
 from simulator.outcome.campaign import run_input, run_result
 from simulator.outcome.cost import cost
-from simulator.outcome.intervals import interval
+from simulator.outcome.intervals import step_error
 from simulator.outcome.results import CostResult, RunResult, StepResult
 from simulator.scenario import Scenario
 from simulator.simulation import energy, measured, spread_out, step_factor, useful_work
@@ -119,7 +119,7 @@ def work(scenario: Scenario) -> Work:
     built = assembly(scenario) if scenario.training.step_time is None else None
     played = simulated.simulate(built.step()) if built else None
     seconds, parts = spread_out(scenario, played.timing if played else measured(scenario))
-    told = step_result(scenario, seconds, parts, interval(scenario, parts), built, played)
+    told = step_result(scenario, seconds, parts, step_error(scenario, parts), built, played)
     return Work(told, useful_work(scenario, seconds))
 
 

@@ -12,8 +12,7 @@ from simulator.engine.prices.host_copies import PAGEABLE, UNBOUND, HostCopies, H
 from simulator.engine.step import recorded, simulated, stage_clocks
 from simulator.engine.step.local_clock import alone
 from simulator.errors import ScenarioError
-from simulator.outcome.intervals import interval, on_hosts, step_error
-from simulator.outcome.step_error import StepError
+from simulator.outcome.intervals import step_error
 from simulator.simulation import predict, simulate
 from simulator.workload import layer
 from simulator.workload.layers import blocks_of
@@ -114,16 +113,15 @@ def test_gradients_that_a_rank_keeps_its_share_of_cross_the_link_in_every_microb
 
 def test_the_range_is_as_wide_as_the_part_of_the_step_that_hosts_take() -> None:
     none, whole = run(), run({"optimizer": "100%"})
-    bands = [interval(one, simulate(one).step.parts_s) for one in (none, whole)]
-    assert bands[0] == interval(none, {})
+    bands = [step_error(one, simulate(one).step.parts_s) for one in (none, whole)]
+    assert bands[0] == step_error(none, {})
     assert bands[1].low < bands[0].low < bands[0].high < bands[1].high
     told = simulate(whole).step
     assert told.time_high_s == pytest.approx(told.time_s * bands[1].high)
     shares = [step_error(whole, {"compute": 1 - share, "offload": share}) for share in (0.0, 0.3, 1.0)]
-    assert [found.ratios[0] for found in shares] == sorted((found.ratios[0] for found in shares), reverse=True)
-    assert [found.ratios[-1] for found in shares] == sorted(found.ratios[-1] for found in shares)
-    assert len({found.ratios[3] for found in shares}) == 1
-    assert on_hosts(StepError((0.1, 0.9), (1.0, 1.0)), 1.0).ratios[1] == pytest.approx(2.157, abs=0.01)
+    assert [found.low for found in shares] == sorted((found.low for found in shares), reverse=True)
+    assert [found.high for found in shares] == sorted(found.high for found in shares)
+    assert len({found.median for found in shares}) == 1
 
 
 FALCON = {"model": "falcon-7b", "cluster": {"host": "dgx-a100-40gb", "hosts": 1}}

@@ -13,7 +13,7 @@ from simulator.explorer.charts import parity
 from simulator.explorer.waiting import wait_for_all
 from simulator.explorer.wording import literal
 from simulator.io.readable import percent
-from simulator.outcome.intervals import comparable, interval
+from simulator.outcome.intervals import comparable, step_error
 from simulator.outcome.results import Result
 from simulator.scenario import from_dict
 from simulator.simulation import predict
@@ -30,14 +30,6 @@ TITLE = "Trust"
 ORDER = 8
 TABLE = "runs"
 MOST, BATCH = 240, 12
-WORDS = {
-    "nvidia-dense": "dense models on NVIDIA Hopper and newer with NVIDIA's software, not fully sharded",
-    "hopper-dense": "dense models on NVIDIA Hopper and newer with other software, not fully sharded",
-    "ampere-volta": "dense models on NVIDIA Ampere and Volta, not fully sharded",
-    "fsdp": "dense models whose parameters are sharded",
-    "experts": "models with experts",
-    "other": "everything else, which was hardly ever measured",
-}
 
 
 def show(base: Base, result: Result) -> None:
@@ -45,10 +37,10 @@ def show(base: Base, result: Result) -> None:
     if scenario.model is None or scenario.training.step_time is not None:
         st.caption("The step was measured; there is nothing to predict.")
         return
-    kind, band = comparable(scenario), interval(scenario, result.step.parts_s)
+    kind, error = comparable(scenario), step_error(scenario, result.step.parts_s)
     st.markdown(
-        f"**Runs like this one:** {literal(WORDS.get(kind, kind))}. Eight in ten measured steps lie between "
-        f"{band.low:.2f} and {band.high:.2f} times the predicted one."
+        f"Eight in ten measured steps lie between {error.low:.2f} and {error.high:.2f} times the predicted one. "
+        f"**Why not nearer:** {literal('; '.join(reason.what for reason in error.reasons))}."
     )
     near = nearest(kind, total_parameters(scenario.model), scenario.gpus)
     batches = tuple(near[first : first + BATCH] for first in range(0, len(near), BATCH))
@@ -84,7 +76,7 @@ def nearest(kind: str, parameters: float, gpus: int) -> tuple[str, ...]:
         layers, hidden, ranks = row.real("layers") or 1, row.real("hidden") or 1, row.real("gpus") or 1
         return abs(log(parameters / (12 * layers * hidden**2))) + abs(log(gpus / ranks))
 
-    able = [row for row in published().values() if (kind == "experts") == bool(row.whole("experts"))]
+    able = [row for row in published().values() if ("experts" in kind) == bool(row.whole("experts"))]
     return tuple(row.text("id") for row in sorted(able, key=far)[:MOST])
 
 

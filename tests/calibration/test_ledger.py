@@ -1,0 +1,88 @@
+"""The ledger that ships is what its tables say, and ranges are as wide as sources left out need."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from simulator.calibration import ledger, residuals
+from simulator.calibration.residuals import LeftOut, held, scale, unseen
+from simulator.outcome.ledger import Ledger, merged, shipped
+from simulator.outcome.step_error import HIGH, quantile
+from simulator.validation import files
+from simulator.validation.rows import expression
+
+RUNS = next(path for path in files.shipped() if path.stem == "runs")
+DOES_NOT_SHIP = {"AA", "USP"}
+"""Families whose licence keeps their rows out of the program."""
+
+
+def test_the_ledger_is_what_the_tables_that_ship_say_and_names_what_does_not() -> None:
+    counted = ledger.ledger([files.read(RUNS)])
+    kept = {family.name for family in shipped().families if not family.ships}
+    assert kept == DOES_NOT_SHIP
+    assert merged(shipped(), counted) == shipped()
+    assert Ledger(tuple(family for family in shipped().families if family.ships)) == counted
+
+
+def test_the_file_is_what_is_written() -> None:
+    from simulator import catalog
+
+    written = ledger.text(shipped())
+    assert catalog.entry("calibration", "ledger")["families"].keys() == {one.name for one in shipped().families}
+    assert written.endswith('families that do not ship: AA, USP"\n')
+
+
+def test_a_row_is_predicted_on_software_that_another_source_knows() -> None:
+    table = files.read(RUNS)
+    rows = {row.text("family"): row for row in table.rows}
+    plain = expression(rows["KOR"]).scenarios[0]
+    assert plain["stack"]["base"] == "megatron-2022"
+    assert unseen(rows["KOR"], plain, shipped()) == plain
+    without = unseen(rows["KOR"], plain, shipped().without(["KOR"]))
+    assert without["stack"]["base"] in ("megatron-2021", "megatron-2023")
+    alone = unseen(rows["ievo"], expression(rows["ievo"]).scenarios[0], shipped().without(["ievo"]))
+    assert alone["stack"]["base"] == "generic"
+
+
+def _drawn(sd: float, sources: int, rows: int) -> list[LeftOut]:
+    draws = np.random.default_rng(3).standard_t(5, (sources, rows))
+    return [
+        LeftOut(f"{s} {r}", str(s), str(s), "known", math.exp(1.5 * sd * x), 1.0, sd)
+        for s, of_source in enumerate(draws)
+        for r, x in enumerate(of_source)
+    ]
+
+
+def test_the_factor_is_what_sources_drawn_wider_than_the_levels_need() -> None:
+    found = _drawn(0.1, 2000, 3)
+    assert scale(found) == pytest.approx(1.5, rel=0.04)
+    (whole, of_kind) = held(found, scale(found))
+    assert whole.share == of_kind.share == pytest.approx(0.8, abs=0.01)
+    assert whole.width == pytest.approx(2 * scale(found) * 0.1 * quantile(HIGH))
+
+
+def test_a_source_with_many_rows_weighs_no_more_than_one_with_few() -> None:
+    few = [LeftOut("x", "x", "x", "known", 1.5, 1.0, 0.1)]
+    many = [LeftOut(f"{n}", "y", "y", "known", 1.05, 1.0, 0.1) for n in range(100)]
+    assert scale(few + many) == scale(few + many[:1]) == few[0].needed
+
+
+def test_a_miss_costs_ten_times_its_distance() -> None:
+    one = LeftOut("x", "x", "x", "known", 1.0, 1.0, 0.1)
+    inside, _ = held([one], 1.0)
+    reach = math.log(one.range(1.0)[1])
+    outside, _ = held([replace_ratio(one, math.exp(reach + 0.2))], 1.0)
+    assert inside.score == pytest.approx(2 * reach)
+    assert outside.score == pytest.approx(2 * reach + 2.0)
+
+
+def replace_ratio(one: LeftOut, ratio: float) -> LeftOut:
+    return one._replace(ratio=ratio)
+
+
+def test_only_the_factor_is_written_again() -> None:
+    text = "# scale: no\nscale: 1.20\nlevels:\n  run: {shared: 0.05}\n"
+    assert residuals.rewritten(text, 1.374) == "# scale: no\nscale: 1.37\nlevels:\n  run: {shared: 0.05}\n"
