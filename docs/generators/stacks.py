@@ -16,7 +16,7 @@ and its result says so.
 
 Generated from `simulator/catalog/stack`. A key without a fact of its own is covered by the entry's source.
 """
-ABOUT = ("summary", "framework", "year", "source", "facts", "matches", "base", "aliases", "note")
+ABOUT = ("summary", "framework", "year", "source", "facts", "matches", "named", "base", "aliases", "note")
 
 
 def page() -> str:

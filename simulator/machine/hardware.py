@@ -76,7 +76,8 @@ class Gpu:
         if not self.usable_memory:
             default(self, "usable_memory", USABLE_SHARE * self.memory)
         if not self.power:
-            default(self, "power", WATTS_PER_FLOPS * max(self.peak.values()))
+            half = self.peak.get("bf16", self.peak.get("fp16", max(self.peak.values(), default=0.0)))
+            default(self, "power", WATTS_PER_FLOPS * half)
         if not self.idle_power:
             default(self, "idle_power", IDLE_SHARE * self.power)
 

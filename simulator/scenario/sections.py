@@ -42,7 +42,7 @@ class Sections:
     """The machines and what joins them."""
     stack: Stack | None = None
     """The software: a name of the catalog, or `base` with changes; where either is left out, `generic`,
-    or `maxtext-2025` on TPUs."""
+    or what TPUs, Trainium, Gaudi and Intel Max are programmed with (`maxtext-2025` on TPUs)."""
     parallelism: ParallelismSection | None = None
     """How the model is split; the data axis is gpus / (tensor x pipeline x context)."""
     training: TrainingSection

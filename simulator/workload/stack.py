@@ -113,7 +113,7 @@ class Stack:
     cpu_layer_capacity: Seconds | None = None
     """The same where experts are padded to a capacity: the host need not wait for counts; as above where left out."""
     cpu_gather: Seconds = 0.0
-    """More of it in each pass over a layer whose weights are sharded: hooks that gather and release module by module."""
+    """More of it per pass over a layer whose weights are sharded: hooks that gather and release module by module."""
     cpu_step: Seconds = 0.0
     """Host time once a step that nothing hides (optimizer loop, logging, data)."""
     cpu_microbatch: Seconds = 0.0
@@ -293,6 +293,8 @@ class Stack:
     """Half the width of the range of peak memory where all switches are known (measured peaks of named stacks)."""
     matches: tuple[str, ...] = ()
     """Patterns ``framework:first-last`` of published rows that this entry describes."""
+    named: tuple[str, ...] = ()
+    """Regular expressions of what published rows call the framework, or say of it in their notes."""
 
     @property
     def loss_moved(self) -> Number:

@@ -8,6 +8,7 @@ import pytest
 from stack_entries import stack
 
 from simulator import catalog
+from simulator.scenario import from_dict
 from simulator.workload.stack import Stack
 
 NAMES = catalog.names("stack")
@@ -37,7 +38,7 @@ ROWS = {
 def test_every_value_is_a_field_with_a_reason(name):
     entry = catalog.entry("stack", name)
     assert set(entry) <= FIELDS | WORDS
-    given = set(entry) - WORDS - {"framework", "year", "matches"}
+    given = set(entry) - WORDS - {"framework", "year", "matches", "named"}
     assert set(entry["facts"]) == given
     assert all(len(reason) >= 12 for reason in entry["facts"].values())
     assert entry["summary"]
@@ -59,3 +60,23 @@ def test_the_stacks_that_scenarios_name_exist():
     named = {"generic", "megatron-2021", "megatron-2022", "megatron-deepspeed-2022", "megatron-core-2024"}
     named |= {"nemo-2024", "meta-2024", "nanotron-2024", "torchtitan-2024", "llm-foundry-2023"}
     assert named <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("tpu-v5p-host", "maxtext-2025"),
+        ("aws-trn1", "neuronx-distributed-2024"),
+        ("hls-gaudi-2", "megatron-deepspeed-gaudi-2024"),
+        ("aurora", "megatron-deepspeed-intel-2025"),
+        ("hgx-h100", "generic"),
+    ],
+)
+def test_a_scenario_without_a_stack_gets_what_its_chips_are_programmed_with(host, name):
+    plain = {
+        "version": 1,
+        "model": "llama-2-7b",
+        "cluster": {"host": host, "hosts": 1},
+        "training": {"steps": 1, "sequence_length": 2048, "global_batch": 192, "microbatch": 1},
+    }
+    assert from_dict(plain).stack_name == name
