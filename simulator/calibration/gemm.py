@@ -1,211 +1,283 @@
-"""Fit the constants of matrix products to a table of measured ones.
+"""Fit the constants of matrix products and of their casts to tables of measured ones.
 
-Of each architecture, the GPU with most half-precision rows gives the constants of tiles, waves and memory; its other
-GPUs get a rate of their own. Eight-bit rows give that precision's start, rate and ramp. Accumulating rows give the
-share of the rate that adding into fp32 leaves.
+Each architecture gets one set of constants a number format, from the rows of all its GPUs; a GPU with rows gets a few
+of its own beside it, held to those of the architecture. Rows that name casts in `includes` hold them in their time:
+casts measured alone are taken off, others are fitted along.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from simulator import catalog
 from simulator.calibration import kernels
+from simulator.calibration.gemm_rows import Product
 from simulator.machine import hardware
-from simulator.machine.kernels import gemm
-from simulator.machine.kernels.constants import GemmConstants, gemm_constants
-from simulator.units import Seconds
+from simulator.machine.hardware import Gpu
+from simulator.machine.kernels import casts, gemm
+from simulator.machine.kernels.constants import CastConstants, GemmConstants, ProductConstants, gemm_constants, powered
 
+FEWEST_ROWS, FEW_ROWS = 4, 100
+"""Rows below which nothing is fitted, and rows below which none is left out."""
+BOUNDS = {
+    "rate": (0.0, 1.0),
+    "tail": (0.0, 1.0),
+    "memory": (0.0, 1.0),
+    "resident": (0.0, 1.0),
+    "throttle": (0.2, 1.0),
+    "settle": (1e-3, 1e-2),
+}
+"""What constants can be; a clock falls within milliseconds a kernel, or its rows show something else."""
+FREE = (
+    "rate", "edge", "load", "latency", "fill", "epilogue", "tail", "overlap", "memory", "l2", "resident", "start",
+    "split", "passes", "throttle", "settle",
+)  # fmt: skip
+OWN = ("rate", "edge", "memory", "l2", "start", "throttle")
+"""What differs between GPUs of one architecture: clocks, memory, power."""
+CAST = ("start", "memory", "load", "overlap")
+UNKNOWN, SIBLING = 0.5, 0.1
+"""Deviations of the logarithm of a constant: from the default, and between GPUs of one architecture."""
+FURTHEST = 3.0
+"""Log distance that a constant may move."""
+SCATTER = 0.05
+"""Log error of one kernel beyond which it counts less: libraries choose tiles by the roll of a die."""
+
+
+UNITS = (
+    (("latency", "fill", "epilogue", "start", "split"), "us", 1e6),
+    (("settle",), "ms", 1e3),
+    (("load", "l2"), "GB/s", 1e-9),
+)
+"""Units that constants are written in, with the factor to it; others are numbers."""
+HALF = {"fp16": "bf16"}
+"""Formats of equal kernels."""
 TABLE = "gemm"
 """The catalog entry that the fit starts from and rewrites."""
-FEWEST_ROWS = 4
-HALF, EIGHT_BIT = ("fp16", "bf16"), ("fp8",)
-TILES = ("start.bf16", "memory", "rate.bf16", "ramp.bf16", "edge", "overlap", "tail", "split")
-OWN = ("rate.bf16", "accumulate")
-UNKNOWN, SIBLING = 0.5, 0.05
-"""Deviations of the logarithm of a constant: from the default, and between GPUs of one architecture."""
-HEADER = """Constants of matrix products by architecture; what each means is in simulator/machine/kernels/constants.py.
-Written by simulator.calibration.gemm from simulator/validation/data/gemm.csv; prior values in `default`."""
+HEADER = """Constants of matrix products by architecture and format, of casts, and of GPUs that differ; explained in
+simulator/machine/kernels/constants.py. Written by simulator.calibration.gemm from half of the shapes of measured
+tables; `priors` is where fits start, `default` is an architecture without any."""
 
 
-class Product(NamedTuple):
-    """One measured product."""
+class Fitted(NamedTuple):
+    """Constants of one format: those of the architecture, and of each GPU with rows."""
 
-    gpu: str
+    product: ProductConstants
+    casts: Mapping[str, CastConstants]
+    gpus: Mapping[str, ProductConstants]
+
+
+class Batch(NamedTuple):
+    """Rows of one GPU, format and regime as arrays."""
+
+    gpu: Gpu
     dtype: str
-    groups: int
-    m: int
-    n: int
-    k: int
+    regime: gemm.Regime
     accumulate: bool
-    seconds: Seconds
-    weight: tuple[int, int]
-    """Weight shape as printed; rows that share it are left out together."""
-
-
-def products(path: Path) -> list[Product]:
-    """Return the rows of a table of products."""
-    return [_product(row) for row in kernels.table(path)]
+    shape: gemm.Shape
+    aligned: np.ndarray
+    seconds: np.ndarray
+    cast: np.ndarray
+    """Time of casts measured alone; not a number where they are to be predicted, nought where the row holds none."""
 
 
 def rewritten(rows: Sequence[Product]) -> str:
-    """Return the text of the catalog entry with everything that `rows` can say fitted again."""
+    """Return the text of the catalog entry with everything that half of the shapes of `rows` can say fitted again."""
     entry = catalog.entry("calibration", TABLE)
-    constants, half = fitted(rows), _by_gpu(rows, HALF)
-    for architecture, names in _architectures(constants).items():
-        reference = max(half.keys() & names or names, key=_watts_per_teraflop)
-        eight_bit = any(row.dtype in EIGHT_BIT for row in rows if row.gpu in names)
-        paths = (*(TILES if half.keys() & names else ()), *(_eight_bit(half.keys() & names) if eight_bit else ()))
-        entry["watts_per_teraflop"][architecture] = kernels.rounded(_watts_per_teraflop(reference))
-        entry["architectures"][architecture] = _overlay(constants[reference], paths)
-        for name in names:
-            entry["gpus"][name] = _overlay(constants[name], ("rate.bf16",) if name in half else ())
-            if any(row.accumulate for row in half.get(name, ())):
-                entry["default"]["accumulate"] = kernels.rounded(constants[name].accumulate)
+    groups: dict[tuple[str, str], list[Product]] = defaultdict(list)
+    for row in _learned_from(rows):
+        groups[hardware.gpu(row.gpu).architecture, HALF.get(row.dtype, row.dtype)].append(row)
+    for (architecture, dtype), group in sorted(groups.items()):
+        if len(group) >= FEWEST_ROWS:
+            _write(entry, architecture, dtype, fitted(group, priors(architecture), dtype))
     return kernels.text(entry, HEADER)
 
 
-def predictions(constants: Mapping[str, GemmConstants], rows: Iterable[Product]) -> np.ndarray:
-    """Return the seconds of `rows` by the constants of their GPU."""
-    gpus = {
-        name: hardware.calibrated(gpu, replace(gpu.kernels, gemm=values))
-        for name, values in constants.items()
-        for gpu in (hardware.gpu(name),)
-    }
-    time = gemm.time.__wrapped__
-    return np.array(
-        [time(gpus[r.gpu], r.m, r.n, r.k, groups=r.groups, dtype=r.dtype, accumulate=r.accumulate) for r in rows]
+def _learned_from(rows: Sequence[Product]) -> list[Product]:
+    """Return half of the shapes, and all of a GPU and format with few of them."""
+    count = Counter((row.gpu, row.dtype) for row in rows)
+    return [row for row in rows if row.half == 0 or count[row.gpu, row.dtype] < FEW_ROWS]
+
+
+def priors(architecture: str) -> GemmConstants:
+    """Return the constants that fits of an architecture start from and are held to."""
+    entry = catalog.entry("calibration", TABLE)
+    known = {key: value for key, value in entry["architectures"].get(architecture, {}).items() if key == "issue"}
+    return gemm_constants(entry["default"] | entry["priors"] | known)
+
+
+def _write(entry: dict[str, Any], architecture: str, dtype: str, found: Fitted) -> None:
+    """Put what was fitted into an entry of the catalog."""
+    known = entry["architectures"].setdefault(architecture, {})
+    known.setdefault("formats", {})[dtype] = _texts(found.product, [field.name for field in fields(found.product)])
+    for kernel, constants in found.casts.items():
+        known.setdefault("casts", {})[kernel] = _texts(constants, CAST)
+    for name, own in found.gpus.items():
+        entry["gpus"].setdefault(name, {}).setdefault("formats", {})[dtype] = _texts(own, OWN)
+
+
+def _texts(constants: ProductConstants | CastConstants, names: Iterable[str]) -> dict[str, str]:
+    """Return constants as the text of an entry."""
+    found = {}
+    for name in names:
+        value = getattr(constants, name)
+        unit, factor = next(((unit, factor) for group, unit, factor in UNITS if name in group), ("", 1.0))
+        found[name] = kernels.rounded(value * factor) + unit
+    return found
+
+
+def batches(rows: Iterable[Product]) -> list[Batch]:
+    """Return `rows` as arrays."""
+    groups: dict[tuple[str, str, gemm.Regime, bool], list[Product]] = defaultdict(list)
+    for row in rows:
+        groups[row.gpu, row.dtype, row.regime, row.accumulate].append(row)
+    return [_batch(group) for group in groups.values()]
+
+
+def _batch(rows: Sequence[Product]) -> Batch:
+    gpu, dtype, regime, accumulate = hardware.gpu(rows[0].gpu), rows[0].dtype, rows[0].regime, rows[0].accumulate
+    m, n, k, groups = (np.array([getattr(row, name) for row in rows], float) for name in ("m", "n", "k", "groups"))
+    unaligned = gpu.kernels.gemm.unaligned
+    aligned = np.array([gemm.alignment(unaligned, dtype, (r.m, r.n) if accumulate else (r.k,)) for r in rows])
+    seconds, cast = (np.array([getattr(row, name) for row in rows], float) for name in ("seconds", "cast"))
+    return Batch(gpu, dtype, regime, accumulate, gemm.Shape(m, n, k, groups), aligned, seconds, cast)
+
+
+def predicted(batch: Batch, constants: GemmConstants) -> np.ndarray:
+    """Return the seconds of a batch by `constants` of an architecture, casts that the rows hold included."""
+    return of_gpu(batch, _with(batch.gpu, powered(constants, batch.gpu)))
+
+
+def of_gpu(batch: Batch, gpu: Gpu) -> np.ndarray:
+    """Return the seconds of a batch on `gpu`, casts that the rows hold included."""
+    cast, dtype, regime = batch.cast, batch.dtype, batch.regime
+    if np.isnan(cast).any():
+        values = batch.shape.m * batch.shape.k
+        cast = np.where(np.isnan(cast), casts.seconds(gpu, values, dtype=dtype, regime=regime), cast)
+    product = gemm.seconds(
+        gpu, batch.shape, dtype=dtype, regime=regime, accumulate=batch.accumulate, aligned=batch.aligned
     )
+    result: np.ndarray = product + cast
+    return result
 
 
-def fitted(rows: Sequence[Product]) -> dict[str, GemmConstants]:
-    """Return the constants of every GPU with rows, from the catalog's default on; with few rows they stay there."""
-    default = gemm_constants(catalog.entry("calibration", TABLE)["default"])
-    constants = dict.fromkeys({row.gpu for row in rows}, default)
-    for names in _architectures(constants).values():
-        _fit_architecture([row for row in rows if row.gpu in names], constants)
-    return constants
+def _with(gpu: Gpu, constants: GemmConstants) -> Gpu:
+    return hardware.calibrated(gpu, replace(gpu.kernels, gemm=constants))
 
 
-def _fit_architecture(rows: Sequence[Product], constants: dict[str, GemmConstants]) -> None:
-    half, narrow = _by_gpu(rows, HALF), _by_gpu(rows, EIGHT_BIT)
-    largest = max(half, key=lambda name: len(half[name]), default=None)
-    if largest is not None:
-        constants[largest] = fitted_tiles = _moved(constants[largest], TILES, half[largest], UNKNOWN)
-        for name in {row.gpu for row in rows} - {largest}:
-            constants[name] = fitted_tiles
-        for name in half.keys() - {largest}:
-            adds = any(row.accumulate for row in half[name])
-            constants[name] = _moved(constants[name], OWN if adds else OWN[:1], half[name], SIBLING)
-    if narrow:
-        together = [row for group in narrow.values() for row in group]
-        moved = _moved(constants[together[0].gpu], _eight_bit(half), together, UNKNOWN)
-        for name in {row.gpu for row in rows}:
-            for path in _eight_bit(half):
-                constants[name] = _with(constants[name], path, _value(moved, path))
+def fitted(rows: Sequence[Product], prior: GemmConstants, dtype: str) -> Fitted:
+    """Return the constants of one architecture in one format, from `prior` on."""
+    prior, alone = _casts_alone(rows, prior)
+    joint = casts.KERNELS.get(dtype, ()) if any(np.isnan(row.cast) for row in rows) else ()
+    paths = [f"product.{name}" for name in FREE if _free(prior, dtype, name)]
+    paths += [f"{kernel}.{name}" for kernel in joint for name in CAST]
+    together = _moved(prior, dtype, paths, batches(rows), UNKNOWN)
+    gpus = {}
+    names = sorted({row.gpu for row in rows})
+    for name in names if len(names) > 1 else ():
+        own = [row for row in rows if row.gpu == name]
+        if len(own) >= FEWEST_ROWS:
+            paths = [f"product.{constant}" for constant in OWN]
+            gpus[name] = _moved(together, dtype, paths, batches(own), SIBLING).formats[dtype]
+    kept = {kernel: together.casts[kernel] for kernel in (*alone, *joint)}
+    return Fitted(together.formats[dtype], kept, gpus)
 
 
-def _eight_bit(half: Collection[str]) -> tuple[str, ...]:
-    """Return what eight-bit rows can say, given the GPUs of the architecture with half-precision rows."""
-    return ("start.fp8", "rate.fp8", "ramp.fp8") if half else ("issue", "rate.fp8", "ramp.fp8")
+def _casts_alone(rows: Sequence[Product], prior: GemmConstants) -> tuple[GemmConstants, tuple[str, ...]]:
+    """Return `prior` with the casts that were measured as kernels of their own, and their names."""
+    groups: dict[tuple[str, str, gemm.Regime], list[Product]] = defaultdict(list)
+    for row in rows:
+        if row.kernels:
+            groups[row.gpu, row.dtype, row.regime].append(row)
+    if not groups:
+        return prior, ()
+    names = casts.KERNELS[rows[0].dtype]
+    constants = prior
+    for place, kernel in enumerate(names):
+
+        def errors(values: np.ndarray, place: int = place, kernel: str = kernel) -> np.ndarray:
+            tried = _cast(values)
+            found = []
+            for (name, dtype, regime), group in groups.items():
+                gpu = _with(hardware.gpu(name), replace(prior, casts={**prior.casts, kernel: tried}))
+                sizes = np.array([row.m * row.k for row in group], float)
+                measured = np.array([row.kernels[place] for row in group])
+                found.append(np.log(casts.of_kernel(gpu, kernel, sizes, dtype=dtype, regime=regime) / measured))
+            return np.concatenate(found)
+
+        paths = [f"{kernel}.{name}" for name in CAST]
+        start = [_free_value(getattr(prior.casts[kernel], name), name) for name in CAST]
+        constants = replace(constants, casts={**constants.casts, kernel: _cast(least(errors, start, paths, UNKNOWN))})
+    return constants, names
 
 
-def _architectures(names: Iterable[str]) -> dict[str, list[str]]:
-    groups = defaultdict(list)
-    for name in sorted(names):
-        groups[hardware.gpu(name).architecture].append(name)
-    return groups
+def _cast(values: Iterable[float]) -> CastConstants:
+    return CastConstants(**{name: _of_free(value, name) for name, value in zip(CAST, values, strict=True)})
 
 
-def _watts_per_teraflop(name: str) -> float:
-    gpu = hardware.gpu(name)
-    return gpu.power / (gpu.peak_of("bf16") / 1e12)
+def _free_value(value: float, name: str) -> float:
+    """Return a positive number that stands for a constant: exponents are above one."""
+    return value - 1 if name == "overlap" else value
 
 
-def _overlay(constants: GemmConstants, paths: Sequence[str]) -> dict[str, Any]:
-    """Return the values at `paths` as the text of an entry."""
-    entry: dict[str, Any] = {}
-    for path in paths:
-        name, _, dtype = path.partition(".")
-        value = _value(constants, path)
-        text = kernels.rounded(value * 1e6) + "us" if name in ("start", "issue") else kernels.rounded(value)
-        if dtype:
-            entry.setdefault(name, {})[dtype] = text
-        else:
-            entry[name] = text
-    return entry
+def _of_free(value: float, name: str) -> float:
+    return float(value) + 1 if name == "overlap" else float(value)
 
 
-def _moved(constants: GemmConstants, paths: Sequence[str], rows: Sequence[Product], spread: float) -> GemmConstants:
-    """Return `constants` with the values at `paths` fitted to `rows`; each shape counts once."""
-    rows, measured = _distinct(rows)
-    names = {row.gpu for row in rows}
+def _free(prior: GemmConstants, dtype: str, name: str) -> bool:
+    """Return whether a constant takes part: what a kernel never does, its times cannot say."""
+    constants = prior.formats[dtype]
+    if name in ("split", "passes"):
+        return constants.parts > 1
+    if name == "start":
+        return prior.issue == 0
+    return bool(getattr(constants, name) > 0)
+
+
+def _moved(
+    prior: GemmConstants, dtype: str, paths: Sequence[str], rows: Sequence[Batch], spread: float
+) -> GemmConstants:
+    """Return `prior` with the values at `paths`, of the product or of casts, fitted to `rows`."""
 
     def moved(values: Iterable[float]) -> GemmConstants:
-        result = constants
+        changed: dict[str, dict[str, float]] = defaultdict(dict)
         for path, value in zip(paths, values, strict=True):
-            result = _with(result, path, _bounded(path, float(value)))
-        return result
+            kind, name = path.split(".")
+            changed[kind][name] = _of_free(value, name)
+        product = replace(prior.formats[dtype], **changed.pop("product"))
+        cast = {kernel: replace(prior.casts[kernel], **values) for kernel, values in changed.items()}
+        return replace(prior, formats={**prior.formats, dtype: product}, casts={**prior.casts, **cast})
 
-    start = [_unbounded(path, _value(constants, path)) for path in paths]
-    best = kernels.fit(lambda values: predictions(dict.fromkeys(names, moved(values)), rows), measured, start, spread)
-    return moved(best)
+    def value(path: str) -> float:
+        kind, name = path.split(".")
+        return _free_value(getattr(prior.formats[dtype] if kind == "product" else prior.casts[kind], name), name)
 
+    def errors(values: np.ndarray) -> np.ndarray:
+        constants = moved(values)
+        return np.concatenate([np.log(predicted(batch, constants) / batch.seconds) for batch in rows])
 
-def _distinct(rows: Sequence[Product]) -> tuple[list[Product], np.ndarray]:
-    """Return one row a shape with the median of its times; frameworks profile the same shape for several models."""
-    times = defaultdict(list)
-    for row in rows:
-        times[row._replace(seconds=0.0)].append(row.seconds)
-    return list(times), np.array([np.median(values) for values in times.values()])
-
-
-def _value(constants: GemmConstants, path: str) -> float:
-    name, _, dtype = path.partition(".")
-    value = getattr(constants, name)
-    return float(value[dtype] if dtype else value)
+    return moved(least(errors, [value(path) for path in paths], paths, spread))
 
 
-def _with(constants: GemmConstants, path: str, value: float) -> GemmConstants:
-    name, _, dtype = path.partition(".")
-    changed = {**getattr(constants, name), dtype: value} if dtype else value
-    return replace(constants, **{name: changed})  # type: ignore[arg-type]
+def least(
+    errors: Callable[[np.ndarray], np.ndarray], start: Sequence[float], paths: Sequence[str], spread: float
+) -> np.ndarray:
+    """Return the positive values with the least robust log `errors`, each held to where it starts by `spread`."""
+    from scipy.optimize import least_squares
 
+    origin = np.log(np.asarray(start))
+    limits = [BOUNDS.get(path.split(".")[1], (0.0, np.inf)) for path in paths]
+    low, high = (np.log(np.maximum([limit[side] for limit in limits], 1e-300)) for side in (0, 1))
+    low, high = np.maximum(low, origin - FURTHEST), np.minimum(high, origin + FURTHEST)
 
-def _unbounded(path: str, value: float) -> float:
-    """Return a positive number without upper bound that stands for `value`."""
-    if path == "overlap":
-        return value - 1
-    return value / (1 - value) if path == "tail" else max(value, 1e-5 if path == "issue" else 0.0)
+    def residuals(logs: np.ndarray) -> np.ndarray:
+        return np.concatenate([errors(np.exp(logs)) / SCATTER, (logs - origin) / spread])
 
-
-def _bounded(path: str, value: float) -> float:
-    if path == "overlap":
-        return value + 1
-    if path == "tail":
-        return value / (1 + value)
-    return min(value, 1.0) if path.startswith(("rate", "memory", "accumulate")) else value
-
-
-def _by_gpu(rows: Sequence[Product], dtypes: Sequence[str]) -> dict[str, list[Product]]:
-    groups = defaultdict(list)
-    for row in rows:
-        if row.dtype in dtypes:
-            groups[row.gpu].append(row)
-    return {name: group for name, group in groups.items() if len(group) >= FEWEST_ROWS}
-
-
-def _product(row: Mapping[str, str]) -> Product:
-    m, n, k = (int(float(row[name])) for name in "mnk")
-    weight = (n, k)
-    if row["op"].startswith("grouped bwd_grad_w"):
-        m, n, k = n, k, m
-    gpu = catalog.canonical("gpu", row["gpu"])
-    adds = "accum=True" in row["op"]
-    return Product(gpu, row["dtype"], int(row["groups"]), m, n, k, adds, float(row["time_us"]) * 1e-6, weight)
+    begin = np.clip(origin, low + 1e-3, high - 1e-3)
+    found = least_squares(residuals, begin, bounds=(low, high), loss="soft_l1", max_nfev=30, x_scale=0.3)
+    values: np.ndarray = np.exp(found.x)
+    return values

@@ -7,6 +7,7 @@ the default constants in the catalog and are held to them by a weak prior, so th
 from __future__ import annotations
 
 import csv
+import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -24,7 +25,7 @@ SCATTER = 0.08
 
 def table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a measured table without the best-of-a-search ones."""
-    with path.open(newline="", encoding="utf-8") as file:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if SEARCHED not in row.get("note", "")]
 
 
@@ -69,6 +70,10 @@ def _lines(entry: Mapping[str, Any], indent: str) -> Iterator[str]:
         flow = _flow(value)
         if len(indent) + len(key) + len(flow) + 2 <= WIDTH:
             yield f"{indent}{key}: {flow}"
+        elif isinstance(value, Mapping) and not any(isinstance(part, Mapping) for part in value.values()):
+            pairs = wrap(flow, WIDTH - len(indent) - len(key) - 2, break_long_words=False, break_on_hyphens=False)
+            yield f"{indent}{key}: {pairs[0]}"
+            yield from (f"{indent}  {line}" for line in pairs[1:])
         elif isinstance(value, Mapping):
             yield f"{indent}{key}:"
             yield from _lines(value, indent + "  ")

@@ -12,12 +12,15 @@ import hashlib
 import os
 import stat
 import sys
+import zlib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
 
 from simulator.errors import ScenarioError
 
+GZIP = b"\x1f\x8b"
+"""What a gzip file begins with, whatever its name."""
 MISSING = "no such file"
 """The reason where nothing has that name, so that another may be meant."""
 MOST_NAMES = 1000
@@ -56,8 +59,8 @@ def stdin(*, largest: int) -> bytes:
 
 
 def text(path: Path, *, largest: int, pipe: bool = False) -> str:
-    """Return the UTF-8 text of a file as `read` opens it; raises UnreadableError."""
-    return decoded(read(path, largest=largest, pipe=pipe), path)
+    """Return the UTF-8 text of a file as `read` opens it, plain or gzip; raises UnreadableError."""
+    return decoded(unpacked(read(path, largest=largest, pipe=pipe), path, largest), path)
 
 
 def decoded(content: bytes, path: Path | str) -> str:
@@ -67,6 +70,22 @@ def decoded(content: bytes, path: Path | str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise UnreadableError(f"{path}:{line}", f"not UTF-8 text (byte {error.start})") from None
+
+
+def unpacked(content: bytes, path: Path | str, largest: int) -> bytes:
+    """Return what a gzip file holds, at most `largest` bytes, and anything else as it is; raises UnreadableError."""
+    if not content.startswith(GZIP):
+        return content
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = unpacking.decompress(content, largest)
+    except zlib.error as error:
+        raise UnreadableError(path, f"no gzip file that can be read: {error}") from None
+    if unpacking.unconsumed_tail:
+        raise UnreadableError(path, f"unpacks to more than {largest:,} bytes; give the part that matters")
+    if not unpacking.eof:
+        raise UnreadableError(path, "a gzip file that was cut off")
+    return content
 
 
 def digest(content: bytes) -> str:

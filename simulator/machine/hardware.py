@@ -58,7 +58,7 @@ class Gpu:
     sms: Count = 1
     """Streaming multiprocessors or compute units; 1 where a kernel fills the chip whatever its shape."""
     cache: Bytes = 0.0
-    """Last-level cache; for the record."""
+    """Last-level cache. Benchmarks that repeat a product find part of its operands there; a step does not."""
     power: Watts = 0.0
     """Maximum board power; from the bf16 peak where nothing is published."""
     idle_power: Watts = 0.0

@@ -26,6 +26,11 @@ class Precision:
     skipped_steps: Share = 0.0
     """Share of steps that dynamic loss scaling throws away."""
 
+    @property
+    def products(self) -> str:
+        """The format that kernels multiply in: fp8 with scales by blocks is one of its own."""
+        return "fp8-block" if self.kind == "fp8" and self.scaling == "block" else self.kind
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recompute:

@@ -41,7 +41,7 @@ class Writer(Builder):
         self.model = rank.model
         self.stack = rank.stack
         self.tensor = rank.tensor
-        self.dtype = rank.precision.kind
+        self.dtype = rank.precision.products
         self.ring = rank.stack.async_tensor == "ring" and rank.sequence
         self.asynchronous = rank.stack.async_tensor != "none"
         self.frozen = False
@@ -91,7 +91,7 @@ class Writer(Builder):
 
     def cast(self, name: str, values: float, *, normed: bool = False) -> None:
         """Quantise an operand; a norm ahead of the product may write it so where the scale is known before."""
-        if self.dtype not in LOW_PRECISION:
+        if self.rank.precision.kind not in LOW_PRECISION:
             return
         scaling = self.rank.precision.scaling
         fused = normed and self.stack.norm_casts and scaling == "delayed"

@@ -15,7 +15,7 @@ from simulator.calibration.shrinking import shrunk
 from simulator.errors import ScenarioError
 from simulator.machine import collectives
 from simulator.machine.hardware import gpu, host
-from simulator.machine.kernels import gemm
+from simulator.machine.kernels import casts, gemm
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.measured.explained import step_time
 from simulator.scenario import Scenario, from_dict, read
@@ -45,7 +45,7 @@ def step(**calibration) -> float:
 
 
 def table(rate: float, shapes=SHAPES) -> str:
-    rows = (f"{m},{n},{k},{gemm.time(H100, m, n, k) / rate * 1e6}" for m, n, k in shapes)
+    rows = (f"{m},{n},{k},{gemm.time(H100, m, n, k, regime='burst') / rate * 1e6}" for m, n, k in shapes)
     return "m,n,k,time_us\n" + "\n".join(rows)
 
 
@@ -124,6 +124,23 @@ def test_a_table_of_products_gives_the_rate_back():
     assert evidence.after < 0.01 < evidence.before
 
 
+def test_a_table_of_many_gpus_is_learned_from_by_the_rows_of_one_as_they_were_repeated():
+    rows = [
+        f"{gpu},{m},{n},{k},{regime},fp8,cast + product,{(seconds + cast) / 0.8 * 1e6}"
+        for m, n, k in SHAPES * 20
+        for gpu in ("H100 SXM", "B200")
+        for regime in ("burst", "sustained")
+        for seconds in [gemm.time(H100, m, n, k, dtype="fp8", regime=regime)]
+        for cast in [casts.time(H100, m * k, dtype="fp8", regime=regime)]
+    ]
+    found = products.parse("gpu,m,n,k,regime,dtype,includes,time_us\n" + "\n".join(rows), "t")
+    factors, evidence = products.learned(found, H100, "t")
+    assert factors["fp8"] == pytest.approx(0.8, rel=0.01)
+    assert evidence.rows == len(rows) / 2
+    with pytest.raises(ScenarioError, match="no row of a100-sxm-80gb; it has those of B200, H100 SXM"):
+        products.learned(found, gpu("a100"), "t")
+
+
 def test_one_row_moves_a_rate_by_a_sixth_of_its_logarithm():
     factors, evidence = products.learned(products.parse(table(0.5, SHAPES[:1]), "t"), H100, "t")
     assert factors["bf16"] == pytest.approx(0.5 ** (1 / 6))
@@ -191,6 +208,7 @@ def test_a_log_without_steps_is_refused_with_what_is_known():
         ("m,n,k,time_us\n1,1,1,0", "t:2: time_us: expected a number above zero"),
         ("m,n,k,time_us\n1,1,0.5,1", "t:2: k: expected a whole number, found 0.5"),
         ("m,n,k,time_us\n", "no rows"),
+        ("m,n,k,time_us,regime\n1,1,1,1,hot", "t:2: regime: found 'hot', expected one of training, sustained, burst"),
     ],
 )
 def test_a_wrong_table_of_products_says_what_is_wrong(rows, message):

@@ -247,7 +247,7 @@ def test_heads_above_256_are_unfused_in_time_and_in_memory():
     unfused = step({}, model=wide(288), sequence=8192, stack=asked)
     assert falls.step_time_s == pytest.approx(unfused.step_time_s)
     assert falls.memory.peak_bytes == pytest.approx(unfused.memory.peak_bytes)
-    assert falls.step_time_s > 1.5 * fits.step_time_s
+    assert falls.step_time_s > 1.4 * fits.step_time_s
     assert falls.memory.peak_bytes > fits.memory.peak_bytes
 
 

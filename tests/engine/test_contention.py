@@ -52,7 +52,7 @@ def test_the_share_of_a_product_is_how_its_time_grows_with_slower_memory(m, n, k
     before, after = (gemm.time(one, m, n, k) for one in (chip, slower))
     share = gemm.bound_by_memory(chip, m, n, k)
     if before > chip.kernels.gemm.issue:
-        own = before - chip.kernels.gemm.start["bf16"]
+        own = before - gemm.of_format(chip, "bf16").start
         assert (after - before) / own / 0.001 == pytest.approx(share, rel=0.01, abs=1e-4)
 
 

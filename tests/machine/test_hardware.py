@@ -10,7 +10,7 @@ import pytest
 from simulator import catalog, units
 from simulator.errors import ScenarioError
 from simulator.machine import hardware
-from simulator.machine.kernels import launch, roofline
+from simulator.machine.kernels import gemm, launch, roofline
 
 GPUS = catalog.names("gpu")
 
@@ -95,8 +95,12 @@ def test_graphs_launch_no_slower_than_streams(name: str):
 
 
 def test_less_power_for_the_same_peak_is_slower_within_an_architecture():
-    full, capped = (hardware.gpu(name).kernels.gemm.rate["bf16"] for name in ("h100", "h100-sxm-96gb-500w"))
-    assert capped == pytest.approx(full * (500 / 700) ** 0.25, rel=0.01)
+    """A deep product is bound by its clock, which follows the power law of the table."""
+    capped, part = (hardware.gpu(name).kernels.gemm.formats["bf16"] for name in ("h100-sxm-96gb-500w", "h800"))
+    assert capped.throttle == pytest.approx(part.throttle * (500 / 700) ** (0.25 / capped.slowing), rel=0.01)
+    shape = (16384, 16384, 16384)
+    slow, fast = (gemm.time(hardware.gpu(name), *shape) for name in ("h100-sxm-96gb-500w", "h800"))
+    assert slow / fast == pytest.approx((700 / 500) ** 0.25, rel=0.02)
 
 
 def test_constants_are_less_certain_the_further_they_are_inherited():

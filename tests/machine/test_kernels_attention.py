@@ -140,4 +140,6 @@ def test_a_cap_of_the_power_slows_attention_as_it_slows_products():
     for kernel in ("flash-2", "cudnn"):
         shares = [one.attention[kernel]["bf16"].forward[128] for one in (capped, free)]
         assert shares[0] / shares[1] == pytest.approx(slower, rel=1e-3)
-    assert capped.gemm.rate["bf16"] / free.gemm.rate["bf16"] == pytest.approx(slower, rel=1e-3)
+    throttles = [one.gemm.formats["bf16"] for one in (capped, hardware.gpu("h800-sxm-80gb").kernels)]
+    clocks = (throttles[0].throttle / throttles[1].throttle) ** throttles[0].slowing
+    assert clocks == pytest.approx(slower, rel=1e-2)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from simulator.errors import ScenarioError
 from simulator.machine import hardware
-from simulator.machine.kernels import attention, elementwise, gemm
+from simulator.machine.kernels import attention, casts, elementwise, gemm
 from simulator.validation import files
 from simulator.validation.lines import Line
 
@@ -30,19 +32,51 @@ def test_a_matrix_product(tmp_path: Path) -> None:
     found = line(tmp_path, GEMM, "A100 SXM,fp16,1,4096,8192,1024,300,dense,")
     assert (found.suite, found.family, found.group) == ("gemm", "A100 SXM fp16", "m >= 1024")
     assert (found.quantity, found.unit, found.measured) == ("time_us", "us", 300.0)
-    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, dtype="fp16"))
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, dtype="fp16", regime="burst"))
     assert found.scored
 
 
 def test_a_weight_gradient_adds_in_fp32(tmp_path: Path) -> None:
     found = line(tmp_path, GEMM, "A100 SXM,bf16,1,4096,8192,1024,300,layout NT accum=True out=fp32,")
-    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, accumulate=True))
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 4096, 8192, 1024, accumulate=True, regime="burst"))
 
 
 def test_grouped_products(tmp_path: Path) -> None:
     found = line(tmp_path, GEMM, "A100 SXM,bf16,20,512,8192,1024,300,grouped,")
-    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 512, 8192, 1024, groups=20))
+    assert found.predicted == pytest.approx(1e6 * gemm.time(A100, 512, 8192, 1024, groups=20, regime="burst"))
     assert found.group == "m < 1024"
+
+
+REPEATED = "gpu,dtype,m,n,k,time_us,includes,regime"
+
+
+@pytest.mark.parametrize("regime", ["burst", "sustained", "training"])
+@pytest.mark.parametrize("dtype", ["bf16", "fp8", "fp8-block"])
+def test_a_product_with_its_cast_in_the_regime_of_the_row(tmp_path: Path, dtype: str, regime: str) -> None:
+    """The cast is a kernel of its own, which only rows hold that say so."""
+    chip = hardware.gpu("h100")
+    alone, cast = (
+        line(tmp_path, REPEATED, f"H100 SXM,{dtype},8192,8192,8192,900,{includes},{regime}").predicted
+        for includes in ("product", "cast of the activation + product")
+    )
+    assert alone == pytest.approx(1e6 * gemm.time(chip, 8192, 8192, 8192, dtype=dtype, regime=regime))
+    assert cast == pytest.approx(alone + 1e6 * casts.time(chip, 8192 * 8192, dtype=dtype, regime=regime))
+    assert (cast == alone) == (dtype == "bf16")
+
+
+def test_a_packed_table_is_read_as_it_is(tmp_path: Path) -> None:
+    text = f"{GEMM}\nA100 SXM,bf16,1,4096,8192,1024,300,dense,\n"
+    path = tmp_path / "kernels.csv.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert [row.texts["m"] for row in files.read(path).rows] == ["4096"]
+    path.write_bytes(gzip.compress(text.encode())[:-12])
+    with pytest.raises(ScenarioError, match="gzip"):
+        files.read(path)
+
+
+def test_an_unknown_regime_is_the_reason(tmp_path: Path) -> None:
+    found = line(tmp_path, REPEATED, "H100 SXM,bf16,512,512,512,9,,warm")
+    assert found.note == "regime: found 'warm', expected one of training, sustained, burst"
 
 
 def test_the_best_shape_of_a_search_is_not_scored(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.engine.prices.constants import Shared
+from simulator.engine.prices.constants import Shared, of_products
 from simulator.machine.network import NetworkCalibration
 from simulator.scenario.scenario import Scenario
 
@@ -21,8 +21,8 @@ def of_kernels(shared: Shared, scenario: Scenario) -> Shared:
     factors = {group: dict(members) for group, members in shared.factors.items()}
     architecture = scenario.cluster.host.gpu.architecture
     for dtype, factor in learned.products.items():
-        key = f"{architecture} {dtype}"
-        factors.setdefault("products", {})[key] = shared.rate("products", key, architecture) * factor
+        keys = of_products(architecture, dtype)
+        factors.setdefault("products", {})[keys[0]] = shared.rate("products", *keys) * factor
     if learned.elementwise != 1:
         factors.setdefault("elementwise", {})["all"] = shared.rate("elementwise", "all") * learned.elementwise
     if learned.software != 1 and scenario.measured("stack"):

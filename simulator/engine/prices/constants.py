@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from simulator import catalog
+from simulator.machine.kernels import gemm
 from simulator.scenario.scenario import Scenario
 from simulator.units import Number
 from simulator.workload.stack import Stack
@@ -71,6 +72,11 @@ class Shared:
         """Return the factor of the first key that is known; 1 where none is."""
         known = self.factors.get(group, {})
         return next((known[key] for key in keys if key in known), 1.0)
+
+
+def of_products(architecture: str, dtype: str) -> tuple[str, ...]:
+    """Return the keys of the factor on products of a format, the nearest first: blocks of fp8 share that of fp8."""
+    return f"{architecture} {dtype}", f"{architecture} {gemm.PEAK_OF.get(dtype, dtype)}", architecture
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from simulator.engine.prices import dispatch
-from simulator.engine.prices.constants import Shared
+from simulator.engine.prices.constants import Shared, of_products
 from simulator.engine.step.contention import NONE, Taken
 from simulator.engine.step.pieces import COMPUTE, HOST, Item, Piece
 from simulator.engine.step.transfers import SCALE_OUT, SCALE_UP, Loads, Payload, Way, scaled
@@ -81,7 +81,7 @@ class Durations:
             m, n, k = (max(1, round(size)) for size in (work.m, work.n, work.k))
             alone = gemm.time(self.gpu, m, n, k, groups=work.groups, dtype=work.dtype, accumulate=work.accumulate)
             architecture = self.gpu.architecture
-            rate = self.shared.rate("products", f"{architecture} {work.dtype}", architecture) * self.stack.gemm_factor
+            rate = self.shared.rate("products", *of_products(architecture, work.dtype)) * self.stack.gemm_factor
             if work.groups > 1:
                 rate *= self.shared.rate("grouped", architecture)
             return work.kernels * alone / rate / self._software

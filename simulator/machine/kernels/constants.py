@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from simulator import catalog, units
-from simulator.units import FlopsPerSecond, Number, Seconds, Share, Watts
+from simulator.units import BytesPerSecond, FlopsPerSecond, Number, Seconds, Share, Watts
 
 
 class Device(Protocol):
@@ -36,31 +36,75 @@ class Device(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GemmConstants:
-    """Matrix products; see `simulator.machine.kernels.gemm`."""
+class ProductConstants:
+    """Matrix products in one number format; see `simulator.machine.kernels.gemm`."""
 
-    start: Mapping[str, Seconds]
-    """Start and end of a kernel: launch on the device, prologue, epilogue; by precision."""
-    issue: Seconds
-    """Time the library takes to issue a product, which a stream of small ones cannot beat."""
-    memory: Share
-    """Delivered over nominal memory bandwidth."""
-    rate: Mapping[str, Share]
-    """Rate of an infinitely wide tile over the peak, by precision."""
-    ramp: Mapping[str, Number]
-    """Depth at which a tile has spent as long filling its pipeline as multiplying, by precision."""
+    rate: Share
+    """Rate of an infinitely wide tile over the peak, at the full clock."""
     edge: Number
-    """Width of a tile that moves its operands as long as it multiplies them."""
-    overlap: Number
-    """Exponent of the sum of multiplying and moving: 1 one after the other, infinite all at once."""
+    """Width of a tile that loses as much at its edges as it multiplies."""
+    load: BytesPerSecond
+    """What one multiprocessor loads, which binds narrow tiles."""
+    latency: Seconds
+    """Shortest time of 64 elements of depth, however small the tile."""
+    fill: Seconds
+    """Time until the first tile multiplies."""
+    epilogue: Seconds
+    """Time to write out a tile of 128 x 256 that no multiplying hides."""
     tail: Share
     """Share of the last, partly filled wave of tiles that is waited for."""
-    split: Number
-    """Passes over the fp32 partial results for each part that the depth is split into."""
+    overlap: Number
+    """Exponent of the sum of multiplying and moving: 1 one after the other, infinite all at once."""
+    memory: Share
+    """Delivered over nominal memory bandwidth."""
+    l2: BytesPerSecond
+    """Bandwidth of the second-level cache for each multiprocessor."""
+    resident: Share
+    """Share of the second-level cache that holds operands from one replay to the next."""
+    start: Seconds
+    """Start and end of a kernel: launch on the device, prologue, epilogue."""
+    parts: Number
+    """Most parts that the depth is split into."""
+    split: Seconds
+    """Time to join parts of the depth."""
+    passes: Number
+    """Passes over the fp32 partial results for each part, at the bandwidth of the second-level cache."""
+    throttle: Share
+    """Share of the peak above which the clock falls under the power limit."""
+    slowing: Number
+    """Exponent of that fall."""
+    settle: Seconds
+    """Time of a kernel whose replays in a short benchmark have lowered the clock half way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CastConstants:
+    """A kernel that reads a 16-bit tensor and finds its scale or writes it in fewer bits."""
+
+    start: Seconds
+    memory: Share
+    """Delivered over nominal memory bandwidth."""
+    load: BytesPerSecond
+    """What one multiprocessor takes at most, wherever the tensor lies."""
+    overlap: Number
+    """Exponent of the sum of start and bytes: 1 one after the other, infinite all at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GemmConstants:
+    """Matrix products and the casts of their operands."""
+
+    formats: Mapping[str, ProductConstants]
+    casts: Mapping[str, CastConstants]
+    """By name of the kernel."""
+    issue: Seconds
+    """Time the library takes to issue a product, which a stream of small ones cannot beat."""
     accumulate: Share
     """Rate of a product that adds itself into an fp32 gradient over one that writes."""
     unaligned: Mapping[int, Share]
     """Rate where a contiguous size is divisible by no more than this many elements."""
+    tail: Share
+    """Share of a partly filled last wave that kernels of attention wait for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +175,7 @@ def kernel_constants(gpu: Device) -> KernelConstants:
     """Return the constants of `gpu`: its own, else its architecture's, else the middle of all that were measured."""
     gemm, attention, memory = (_merged(_table(name), gpu) for name in ("gemm", "attention", "memory-bound"))
     return KernelConstants(
-        gemm=gemm_constants(gemm | {"rate": _rates(gpu, _table("gemm"), gemm["rate"])}),
+        gemm=powered(_with_best(gemm_constants(gemm), gpu), gpu),
         attention={kernel: _attention(entry, gpu) for kernel, entry in attention["kernels"].items()},
         newest=attention["newest"],
         unfused=UnfusedConstants(**_numbers(attention["unfused"])),
@@ -143,10 +187,14 @@ def kernel_constants(gpu: Device) -> KernelConstants:
 
 def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
     """Return the constants that an entry of `gemm.yaml` says."""
-    unaligned = {int(pieces): float(share) for pieces, share in entry["unaligned"].items()}
-    scalars = {key: value for key, value in entry.items() if not isinstance(value, dict)}
-    start, rate, ramp = (_numbers(entry[key]) for key in ("start", "rate", "ramp"))
-    return GemmConstants(start=start, rate=rate, ramp=ramp, unaligned=unaligned, **_numbers(scalars))
+    return GemmConstants(
+        formats={dtype: ProductConstants(**_numbers(values)) for dtype, values in entry["formats"].items()},
+        casts={kernel: CastConstants(**_numbers(values)) for kernel, values in entry["casts"].items()},
+        issue=units.parse(entry["issue"], "s"),
+        accumulate=float(entry["accumulate"]),
+        tail=float(entry["tail"]),
+        unaligned={int(pieces): float(share) for pieces, share in entry["unaligned"].items()},
+    )
 
 
 def attention_constants(entry: Mapping[str, Any]) -> Mapping[str, AttentionConstants]:
@@ -179,22 +227,36 @@ def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     return {**below, **above, **deeper}
 
 
-def _rates(gpu: Device, table: Mapping[str, Any], merged: Mapping[str, str]) -> dict[str, str]:
-    """Return the rates by precision, inherited with what is known about the GPU.
+def _with_best(constants: GemmConstants, gpu: Device) -> GemmConstants:
+    """Return `constants` with the best product anyone published as the rate of formats that were never measured.
 
-    A part of a measured architecture that has less power for its peak runs slower by a power of that ratio; a part of
-    an unmeasured one is given the best product anyone published, which on measured parts is the wide-tile rate (0.97
-    of it on A100, 1.04 on H100).
+    On measured parts it is the wide-tile rate (0.97 of it on A100, 1.04 on H100); its clock is settled.
     """
-    own = table["gpus"].get(gpu.name, {}).get("rate", {})
-    architecture = table["architectures"].get(gpu.architecture, {})
-    rates = dict(merged)
-    for dtype in rates.keys() - own.keys():
-        if dtype in architecture.get("rate", {}):
-            rates[dtype] = str(float(rates[dtype]) * _power_factor(gpu, table))
-        elif dtype in gpu.best_matmul:
-            rates[dtype] = str(gpu.best_matmul[dtype] / gpu.peak[dtype])
-    return rates
+    measured = _table("gemm")["architectures"].get(gpu.architecture, {}).get("formats", {})
+    formats = {
+        dtype: replace(values, rate=gpu.best_matmul[dtype] / gpu.peak[dtype])
+        for dtype, values in constants.formats.items()
+        if dtype not in measured and dtype in gpu.best_matmul
+    }
+    return replace(constants, formats={**constants.formats, **formats})
+
+
+def powered(constants: GemmConstants, gpu: Device) -> GemmConstants:
+    """Return `constants` of an architecture with the power limit of `gpu`.
+
+    A part with less power for its peak lowers its clock sooner, so that a product bound by it is slower by the same
+    power of the ratio as the best products of A100 PCIe and SXM are.
+    """
+    table = _table("gemm")
+    if gpu.architecture not in table["watts_per_teraflop"]:
+        return constants
+    ratio = _watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture])
+    exponent = float(table["power_exponent"])
+    formats = {
+        dtype: replace(values, throttle=values.throttle * ratio ** (exponent / values.slowing))
+        for dtype, values in constants.formats.items()
+    }
+    return replace(constants, formats=formats)
 
 
 def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionConstants]:
@@ -222,8 +284,9 @@ def _matmul_factor(gpu: Device, gemm: Mapping[str, Any], attention: Mapping[str,
     """
     if gpu.architecture in attention["architectures"]:
         return 1.0
-    usual = float(gemm["default"]["rate"]["bf16"])
-    reached = float(gemm["architectures"].get(gpu.architecture, {}).get("rate", {}).get("bf16", usual))
+    usual = float(gemm["default"]["formats"]["bf16"]["rate"])
+    measured = gemm["architectures"].get(gpu.architecture, {}).get("formats", {})
+    reached = float(measured.get("bf16", {}).get("rate", usual))
     dtype = next((dtype for dtype in ("bf16", "fp16") if dtype in gpu.best_matmul), None)
     best = usual if dtype is None else gpu.best_matmul[dtype] / gpu.peak[dtype]
     return min(1.0, reached / usual, best / usual)
@@ -236,9 +299,12 @@ def _power_factor(gpu: Device, table: Mapping[str, Any]) -> float:
     """
     if gpu.architecture not in table["watts_per_teraflop"]:
         return 1.0
-    watts_per_teraflop = gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
-    ratio = watts_per_teraflop / float(table["watts_per_teraflop"][gpu.architecture])
+    ratio = _watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture])
     return float(min(1.0, ratio ** float(table["power_exponent"])))
+
+
+def _watts_per_teraflop(gpu: Device) -> float:
+    return gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
 
 
 def _spread(table: Mapping[str, Any], gpu: Device) -> Share:
@@ -248,4 +314,8 @@ def _spread(table: Mapping[str, Any], gpu: Device) -> Share:
 
 
 def _numbers(values: Mapping[str, str]) -> dict[str, float]:
-    return {key: units.parse(text, "s" if text.endswith("s") else "number") for key, text in values.items()}
+    return {key: units.parse(text, _unit(text)) for key, text in values.items()}
+
+
+def _unit(text: str) -> str:
+    return "B/s" if text.endswith("B/s") else "s" if text.endswith("s") else "number"

@@ -1,92 +1,228 @@
-"""How long a matrix product takes: tiles dealt to multiprocessors in waves.
+"""How long a matrix product takes: tiles dealt to multiprocessors in waves, memory beside them, the clock under power.
 
 C[m, n] (+)= A[m, k] B[k, n], `groups` of them in one kernel::
 
-    time     = max(issue, start + (compute^p + memory^p)^(1/p))
-    compute  = min over tiles a x b and depth splits s of
-               waves · sms · 2ab (k/s + ramp) / (peak · rate / (1 + edge (1/a + 1/b)))  (+ passes over partial results)
+    time     = max(issue, start + core / clock)
+    core     = (compute^p + memory^p)^(1/p)
+    compute  = min over tiles a x b and depth splits s of   waves · (k/s · step + epilogue · ab) + fill (+ split)
+    step     = longest of   2ab (1 + edge (1/a + 1/b)) / (peak · rate / sms),   (a + b) bytes / load,   latency
     waves    = tail · ceil(w) + (1 - tail) · max(w, 1),   w = groups · ceil(m/a) ceil(n/b) · s / sms
-    memory   = bytes of A, B and C / delivered bandwidth
+    memory   = bytes from memory / (bandwidth · share) + bytes from the second-level cache / its bandwidth
+    clock    = 1 - (1 - (u0/u)^slowing) · settled   above u0,   u = flops / core / peak
 
-A tile of a x b reads (a + b) k elements for ab k products, so narrow tiles are bound by moving operands: that is
-``edge``. ``ramp`` is what a tile pays to fill and drain its pipeline, ``tail`` the share of a partly filled last wave
-that the chip waits for. The library's choice of tile is taken as the best one. Constants are fitted per architecture
-to published kernel times (`simulator/catalog/calibration/gemm.yaml`) and predict weight shapes left out of the fit as
-well as one free rate a tile does. Times are of isolated kernels; what a training stack loses is the stack's
-``gemm_factor``.
+A tile of a x b reads (a + b) k elements for ab k products: wide ones are bound by multiplying, with a loss at their
+``edge``, narrow ones by what one multiprocessor loads (``load``), tiny ones by the latency of a step. ``tail`` is the
+share of a partly filled last wave that the chip waits for. The library's choice of tile is taken as the best one.
+
+A chip that multiplies at more than u0 of its peak meets its power limit and lowers its clock, a power law that bf16,
+fp8 and nvfp4 share. It takes a few milliseconds a kernel in a benchmark that repeats it some twenty times: ``burst``
+is settled by core / (core + settle), ``sustained`` wholly. Benchmarks replay one product, so that part of its operands
+stays in the second-level cache; in ``training`` the clock is settled and operands come from memory.
+
+Constants are fitted by architecture and number format to measured kernels (`simulator.calibration.gemm`), half of the
+shapes left out. What a training stack loses beyond is the stack's ``gemm_factor``. Casts are kernels of their own
+(`simulator.machine.kernels.casts`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from math import ceil, inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
+from simulator.errors import ScenarioError
+from simulator.machine.kernels.tiles import configurations
 from simulator.units import Bytes, Flops, Seconds, Share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from simulator.machine.hardware import Gpu
+    from simulator.machine.kernels.constants import ProductConstants
 
-TILES = ((256, 128), (128, 256), (128, 128), (64, 128), (128, 64), (64, 64))
-SPLITS = (1, 2, 4, 8)
-ELEMENT_BYTES = {"fp32": 4.0, "tf32": 4.0, "fp16": 2.0, "bf16": 2.0, "fp8": 1.0, "mxfp8": 1 + 1 / 32, "nvfp4": 0.5625}
-"""Bytes an input element takes; block formats carry one scale for 32 (mxfp8) or 16 (nvfp4) elements."""
-MEASURED_AS = {"fp16": "bf16", "tf32": "bf16", "mxfp8": "fp8"}
-"""Precisions that run at another's share of their own peak."""
+Regime = Literal["training", "sustained", "burst"]
+"""How often one product is repeated."""
+REGIMES: tuple[Regime, ...] = ("training", "sustained", "burst")
+BENCHMARK: Regime = "burst"
+"""Regime of a table that names none: benchmarks repeat a kernel some tens of times."""
+CAST = "cast"
+"""How the column `includes` of a table says that times hold the cast of the left operand."""
+ELEMENT_BYTES = {
+    "fp32": 4.0,
+    "tf32": 4.0,
+    "fp16": 2.0,
+    "bf16": 2.0,
+    "fp8": 1.0,
+    "fp8-block": 1 + 4 / 128,
+    "mxfp8": 1 + 1 / 32,
+    "nvfp4": 0.5625,
+}
+"""Bytes an input element takes; block formats carry one scale for 128 (fp8-block), 32 (mxfp8) or 16 (nvfp4)."""
+MEASURED_AS = {"fp16": "bf16", "tf32": "bf16", "mxfp8": "fp8-block", "fp8-block": "fp8"}
+"""Formats that run at another's share of their own peak; blocks of 128 on Blackwell have mxfp8's scales. Where blocks
+were not measured on an architecture, they run as fp8 with a scale a tensor."""
+PEAK_OF = {"fp8-block": "fp8"}
+"""Formats that multiply by the instructions of another."""
+OUTPUT_BYTES = 2.0
 VECTOR_BYTES = 16
 """The widest load; rows that do not start on it are read in narrower pieces."""
+LATENCY_DEPTH, EPILOGUE_AREA = 64, 128 * 256
+"""Depth of the step and outputs of the tile that constants are stated for."""
+SPLIT_BELOW = 1.5
+"""Waves up to which libraries split the depth."""
+
+
+class Shape(NamedTuple):
+    """One product, or as many as the arrays are long."""
+
+    m: Any
+    n: Any
+    k: Any
+    groups: Any = 1
 
 
 @lru_cache(maxsize=262144)
 def time(
-    gpu: Gpu, m: int, n: int, k: int, *, groups: int = 1, dtype: str = "bf16", accumulate: bool = False
+    gpu: Gpu,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    groups: int = 1,
+    dtype: str = "bf16",
+    accumulate: bool = False,
+    regime: Regime = "training",
 ) -> Seconds:
     """Return the time of `groups` products of m x k by k x n; `accumulate` adds into fp32 (weight gradients)."""
     if min(m, n, k, groups) <= 0:
         return 0.0
-    constants = gpu.kernels.gemm
-    compute, memory = _bounds(gpu, m, n, k, groups, dtype, accumulate)
-    p = constants.overlap
-    combined: float = (compute**p + memory**p) ** (1 / p)
-    return max(constants.issue, constants.start[MEASURED_AS.get(dtype, dtype)] + combined)
+    compute, memory = _bounds_of_one(gpu, m, n, k, groups, dtype, accumulate, regime)
+    return float(_seconds(gpu, Shape(m, n, k, groups), dtype, regime, compute, memory))
 
 
 @lru_cache(maxsize=262144)
 def bound_by_memory(
     gpu: Gpu, m: int, n: int, k: int, *, groups: int = 1, dtype: str = "bf16", accumulate: bool = False
 ) -> Share:
-    """Return the share of a product's time that grows as memory slows: the elasticity of `time`, starts left out."""
+    """Return the share of a product's time that grows as memory slows: the elasticity of `time`, starts left out.
+
+    A chip that waits for memory needs less power, so that a lowered clock rises and takes part of the growth back.
+    """
     if min(m, n, k, groups) <= 0:
         return 0.0
-    compute, memory = _bounds(gpu, m, n, k, groups, dtype, accumulate)
-    share: float = 1 / (1 + (compute / memory) ** gpu.kernels.gemm.overlap)
-    return share
+    constants, shape = of_format(gpu, dtype), Shape(m, n, k, groups)
+    compute, memory = _bounds_of_one(gpu, m, n, k, groups, dtype, accumulate, "training")
+    share = 1 / (1 + (compute / memory) ** constants.overlap)
+    throttled = _utilisation(gpu, shape, dtype, _core(constants, compute, memory)) > constants.throttle
+    return float(share * (1 - constants.slowing) if throttled else share)
 
 
-def _bounds(gpu: Gpu, m: int, n: int, k: int, groups: int, dtype: str, accumulate: bool) -> tuple[Seconds, Seconds]:
-    """Return the time of the arithmetic alone, and that of the memory alone."""
-    constants = gpu.kernels.gemm
-    key = MEASURED_AS.get(dtype, dtype)
-    rate = gpu.peak_of(dtype) * constants.rate[key] / gpu.sms
+@lru_cache(maxsize=262144)
+def _bounds_of_one(
+    gpu: Gpu, m: int, n: int, k: int, groups: int, dtype: str, accumulate: bool, regime: Regime
+) -> tuple[Seconds, Seconds]:
+    aligned = alignment(gpu.kernels.gemm.unaligned, dtype, (m, n) if accumulate else (k,))
+    compute, memory = _bounds(gpu, Shape(m, n, k, groups), dtype, accumulate, regime, aligned)
+    return float(compute), float(memory)
+
+
+def regime_of(text: str) -> Regime:
+    """Return the regime that a table names, that of benchmarks where it says nothing; raises ScenarioError."""
+    for known in REGIMES:
+        if text == known:
+            return known
+    if text:
+        raise ScenarioError(f"regime: found {text[:40]!r}, expected one of {', '.join(REGIMES)}")
+    return BENCHMARK
+
+
+def of_format(gpu: Gpu, dtype: str) -> ProductConstants:
+    """Return the constants of a number format, or of the one it is measured as."""
+    formats = gpu.kernels.gemm.formats
+    known: str | None = dtype
+    while known is not None and known not in formats:
+        known = MEASURED_AS.get(known)
+    if known is None:
+        raise ScenarioError(f"there is no model of products in {dtype}; there is one of {', '.join(ELEMENT_BYTES)}")
+    return formats[known]
+
+
+def seconds(gpu: Gpu, shape: Shape, *, dtype: str, regime: Regime, accumulate: bool = False, aligned: Any = 1.0) -> Any:
+    """Return the times of products given as arrays; `aligned` is the share of the rate that their rows leave."""
+    return _seconds(gpu, shape, dtype, regime, *_bounds(gpu, shape, dtype, accumulate, regime, aligned))
+
+
+def _seconds(gpu: Gpu, shape: Shape, dtype: str, regime: Regime, compute: Any, memory: Any) -> Any:
+    """Return the time with start and clock of what takes `compute` and `memory` at the full clock."""
+    constants = of_format(gpu, dtype)
+    core = _core(constants, compute, memory)
+    above = np.maximum(_utilisation(gpu, shape, dtype, core) / constants.throttle, 1.0)
+    settled = core / (core + constants.settle) if regime == "burst" else 1.0
+    clock = 1 - (1 - above**-constants.slowing) * settled
+    return np.maximum(gpu.kernels.gemm.issue, constants.start + core / clock)
+
+
+def _core(constants: ProductConstants, compute: Any, memory: Any) -> Any:
+    return (compute**constants.overlap + memory**constants.overlap) ** (1 / constants.overlap)
+
+
+def _utilisation(gpu: Gpu, shape: Shape, dtype: str, core: Any) -> Any:
+    return flops(shape.m, shape.n, shape.k, groups=shape.groups) / core / peak_of(gpu, dtype)
+
+
+def peak_of(gpu: Gpu, dtype: str) -> float:
+    """Return the dense peak that a format multiplies at."""
+    return gpu.peak_of(PEAK_OF.get(dtype, dtype))
+
+
+def _bounds(gpu: Gpu, shape: Shape, dtype: str, accumulate: bool, regime: Regime, aligned: Any) -> tuple[Any, Any]:
+    """Return the time of the arithmetic alone, and that of the memory alone, at the full clock."""
+    constants = of_format(gpu, dtype)
+    rate = peak_of(gpu, dtype) * constants.rate * aligned / gpu.sms
     if accumulate:
-        rate *= constants.accumulate
-    rate *= _alignment(constants.unaligned, dtype, (m, n) if accumulate else (k,))
-    ramp, edge, tail = constants.ramp[key], constants.edge, constants.tail
-    partial = 4.0 * constants.split * groups * m * n / gpu.memory_bandwidth
-    best = inf
-    for a, b in TILES:
-        tiles = groups * ceil(m / a) * ceil(n / b)
-        work = 2 * a * b * (1 + edge * (1 / a + 1 / b)) / rate
-        for split in SPLITS:
-            w = tiles * split / gpu.sms
-            waves = tail * ceil(w) + (1 - tail) * max(w, 1.0)
-            best = min(best, waves * work * (k / split + ramp) + (partial * split if split > 1 else 0.0))
-            if w >= 1:
-                break
-    memory = traffic(m, n, k, groups=groups, dtype=dtype, accumulate=accumulate)
-    return best, memory / (gpu.memory_bandwidth * constants.memory)
+        rate = rate * gpu.kernels.gemm.accumulate
+    compute = _tiled(gpu, constants, shape, rate, ELEMENT_BYTES[dtype])
+    moved = traffic(shape.m, shape.n, shape.k, groups=shape.groups, dtype=dtype, accumulate=accumulate)
+    warm = 0.0 if regime == "training" else np.minimum(moved, constants.resident * gpu.cache)
+    bandwidth = gpu.memory_bandwidth * constants.memory
+    return compute, (moved - warm) / bandwidth + warm / max(constants.l2 * gpu.sms, bandwidth)
+
+
+class _Costs(NamedTuple):
+    """What each tile and split costs whatever the shape, one an element."""
+
+    multiplied: Any
+    """Operations of a step, edges included, for each element of depth."""
+    loading: Seconds
+    """Least time of a step."""
+    epilogue: Any
+    split: Any
+
+
+@lru_cache(maxsize=512)
+def _costs(constants: ProductConstants, architecture: str, size: Bytes) -> _Costs:
+    tiles = configurations(architecture, round(constants.parts))
+    return _Costs(
+        2 * tiles.area * (1 + constants.edge * tiles.edges),
+        np.maximum(tiles.span * (size / constants.load), constants.latency / LATENCY_DEPTH),
+        constants.epilogue / EPILOGUE_AREA * tiles.area,
+        constants.split * tiles.split,
+    )
+
+
+def _tiled(gpu: Gpu, constants: ProductConstants, shape: Shape, rate: Any, size: Bytes) -> Any:
+    """Return the time of the best tile and split; `rate` is that of one multiprocessor with a wide tile."""
+    tiles = configurations(gpu.architecture, round(constants.parts))
+    costs = _costs(constants, gpu.architecture, size)
+    m, n, k, groups, rate = (value[..., None] if isinstance(value, np.ndarray) else value for value in (*shape, rate))
+    w = groups * np.ceil(m / tiles.a) * np.ceil(n / tiles.b) * (tiles.parts / gpu.sms)
+    waves = constants.tail * np.ceil(w) + (1 - constants.tail) * np.maximum(w, 1.0)
+    total = waves * (k / tiles.parts * np.maximum(costs.multiplied / rate, costs.loading) + costs.epilogue)
+    if constants.parts > 1:
+        partial = constants.passes * 4 / (constants.l2 * gpu.sms) * groups * m * n
+        joined = total + costs.split + partial * (tiles.parts * tiles.split)
+        total = np.where((w <= SPLIT_BELOW) | (tiles.split == 0), joined, np.inf)
+    return constants.fill + total.min(axis=-1)
 
 
 def flops(m: int, n: int, k: int, *, groups: int = 1) -> Flops:
@@ -97,11 +233,11 @@ def flops(m: int, n: int, k: int, *, groups: int = 1) -> Flops:
 def traffic(m: int, n: int, k: int, *, groups: int = 1, dtype: str = "bf16", accumulate: bool = False) -> Bytes:
     """Return the least bytes moved: both operands once, the result once, an accumulated fp32 result twice."""
     size = ELEMENT_BYTES[dtype]
-    result = 8.0 if accumulate else max(2.0, size)
+    result = 8.0 if accumulate else max(OUTPUT_BYTES, size)
     return groups * ((m * k + n * k) * size + m * n * result)
 
 
-def _alignment(unaligned: Mapping[int, Share], dtype: str, sizes: tuple[int, ...]) -> float:
+def alignment(unaligned: Mapping[int, Share], dtype: str, sizes: tuple[int, ...]) -> float:
     """Return the share of the rate left when rows of these sizes do not start on the widest load.
 
     The operands of forward and input-gradient products are contiguous along k, those of weight gradients along m and n.

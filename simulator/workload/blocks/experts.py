@@ -146,7 +146,7 @@ class ExpertMlp(Block):
 
     def _products(self, rank: Rank) -> tuple[Gemm, Gemm, float]:
         """Up and down products of the experts on one rank, and the rows of all of them together."""
-        hidden, dtype, local = rank.model.hidden, rank.precision.kind, self.experts.count // rank.expert
+        hidden, dtype, local = rank.model.hidden, rank.precision.products, self.experts.count // rank.expert
         rows = self._received(rank) * rank.expert_tensor
         width = self.experts.ffn / rank.expert_tensor
         groups, count = (local, 1) if rank.stack.grouped_gemm else (1, local)

@@ -108,7 +108,7 @@ class Latent(Attention):
 
     def _products(self, rank: Rank) -> list[tuple[str, Gemm]]:
         """Return the down- and up-projections by name."""
-        model, rows, dtype = rank.model, int(rank.scattered), rank.precision.kind
+        model, rows, dtype = rank.model, int(rank.scattered), rank.precision.products
         keys_and_values = rank.heads * (self.nope_size + self.value_size)
         query_down = Gemm(rows, self.q_rank, model.hidden, 1, dtype)
         return [
