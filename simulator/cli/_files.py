@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 
 from simulator.errors import ScenarioError
@@ -12,7 +11,6 @@ LARGEST = 20_000_000
 """Bytes; the longest table worth reading has some millions."""
 LARGEST_LOG = 400_000_000
 """Bytes of the text of a log; that of a month of a large job has a tenth of it."""
-GZIP = b"\x1f\x8b"
 
 
 def text_of(path: Path, largest: int = LARGEST) -> str:
@@ -37,12 +35,4 @@ def log_text(path: Path) -> str:
             content = files.read(path, largest=LARGEST_LOG, pipe=True)
         except files.UnreadableError as error:
             raise ScenarioError(f"{error}{files.hint(path, error)}") from None
-    if content.startswith(GZIP):
-        unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        try:
-            content = unpacking.decompress(content, LARGEST_LOG)
-        except zlib.error as error:
-            raise ScenarioError(f"{path}: no gzip file that can be read: {error}") from None
-        if unpacking.unconsumed_tail:
-            raise ScenarioError(f"{path}: unpacks to more than {LARGEST_LOG:,} bytes; give the part that matters")
-    return content.decode("utf-8-sig", errors="replace")
+    return files.unzipped(content, path, largest=LARGEST_LOG).decode("utf-8-sig", errors="replace")

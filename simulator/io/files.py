@@ -12,6 +12,7 @@ import hashlib
 import os
 import stat
 import sys
+import zlib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +21,8 @@ from simulator.errors import ScenarioError
 
 MISSING = "no such file"
 """The reason where nothing has that name, so that another may be meant."""
+GZIP = b"\x1f\x8b"
+"""How a gzip file begins."""
 MOST_NAMES = 1000
 """Files of a folder that are looked at for the one that was meant."""
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
@@ -46,6 +49,20 @@ def read(path: Path, *, largest: int, pipe: bool = False) -> bytes:
     with open(number, "rb") as file:
         _check(os.fstat(number).st_mode, path, pipe)
         return _bounded(file, path, largest)
+
+
+def unzipped(content: bytes, path: Path, *, largest: int) -> bytes:
+    """Return `content` as it is, or unpacked if it is gzip; raise ScenarioError if that fails or exceeds `largest`."""
+    if not content.startswith(GZIP):
+        return content
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        unpacked = unpacking.decompress(content, largest)
+    except zlib.error as error:
+        raise ScenarioError(f"{path}: no gzip file that can be read: {error}") from None
+    if unpacking.unconsumed_tail:
+        raise ScenarioError(f"{path}: unpacks to more than {largest:,} bytes; give the part that matters")
+    return unpacked
 
 
 def stdin(*, largest: int) -> bytes:

@@ -47,7 +47,8 @@ def suites() -> dict[str, Suite]:
 def read(path: Path) -> Table:
     """Return the table in `path`; raise ScenarioError with all mistakes, each with its line and column."""
     mistakes: list[str] = []
-    content = io.BytesIO(files.read(path, largest=LARGEST_FILE, pipe=True))
+    packed = files.read(path, largest=LARGEST_FILE, pipe=True)
+    content = io.BytesIO(files.unzipped(packed, path, largest=LARGEST_FILE))
     lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", newline=""), strict=True)
     try:
         header = next(lines, [])
