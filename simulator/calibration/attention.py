@@ -131,7 +131,22 @@ def _precision(kernel: Mapping[str, Any], dtype: str, rows: Sequence[Timing]) ->
             values["backward"].setdefault(mask, {})
             paths |= _paths([row for row in backward if row.mask == mask], ("backward", mask))
         values = _fit(kernel, dtype, values, backward, paths)
+        if all(row.mask != "causal" for row in backward):
+            values["backward"]["causal"] |= _masked(values)
     return values
+
+
+def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the backward under a causal mask where only that without one was measured.
+
+    It loses as much of its rate as the forward does.
+    """
+    found = deepcopy(values["backward"]["full"])
+    for size, text in found["rate"].items():
+        lost = _number(_at(values, ("forward", "causal", "rate", size)))
+        lost /= _number(_at(values, ("forward", "full", "rate", size)))
+        found["rate"][size] = _text(lost * _number(text), text)
+    return found
 
 
 def _paths(rows: Sequence[Timing], place: Path_) -> dict[Path_, float]:
