@@ -50,6 +50,7 @@ class Attention(Kernels):
     numbers: ClassVar[frozenset[str]] = frozenset(
         {"head_dim", "v_head_dim", "seqlen", "batch", "heads", "kv_heads", "window", "tflops", "time_us"}
     )
+    may_be_zero: ClassVar[frozenset[str]] = frozenset({"window"})
 
     def answer(self, row: Row, gpu: Gpu) -> Answer:
         shape = _shape(row)
