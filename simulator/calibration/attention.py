@@ -141,7 +141,7 @@ def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
 
     It loses as much of its rate as the forward does.
     """
-    found = deepcopy(values["backward"]["full"])
+    found: dict[str, Any] = deepcopy(values["backward"]["full"])
     for size, text in found["rate"].items():
         lost = _number(_at(values, ("forward", "causal", "rate", size)))
         lost /= _number(_at(values, ("forward", "full", "rate", size)))
