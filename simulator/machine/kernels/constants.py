@@ -179,9 +179,9 @@ def _rates(gpu: Device, table: Mapping[str, Any], merged: Mapping[str, str]) -> 
 
 def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionConstants]:
     """Return the constants of one kernel; the clock falls sooner where the GPU has less power for its peak."""
-    gemm, attention = _table("gemm"), _table("attention")
+    gemm = _table("gemm")
     found = attention_constants(entry)
-    if gpu.architecture not in gemm["watts_per_teraflop"] or gpu.name in attention["gpus"]:
+    if gpu.architecture not in gemm["watts_per_teraflop"]:
         return found
     # The clock falls as a power of the threshold, and so by the same factor as the rate of products.
     factor = _watts(gpu, gemm) ** (float(gemm["power_exponent"]) / clock.EXPONENT)
