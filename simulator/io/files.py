@@ -19,10 +19,10 @@ from typing import BinaryIO
 
 from simulator.errors import ScenarioError
 
-GZIP = b"\x1f\x8b"
-"""What a gzip file begins with, whatever its name."""
 MISSING = "no such file"
 """The reason where nothing has that name, so that another may be meant."""
+GZIP = b"\x1f\x8b"
+"""How a gzip file begins."""
 MOST_NAMES = 1000
 """Files of a folder that are looked at for the one that was meant."""
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)

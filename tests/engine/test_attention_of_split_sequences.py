@@ -129,7 +129,7 @@ def test_contiguous_tokens_make_the_last_rank_compute_twice_the_mean(kind, size)
 
 
 def waves(core: Core) -> tuple[int, int]:
-    blocks = ceil(core.queries / attention.BLOCK)
+    blocks = ceil(core.queries / 128)
     return blocks, ceil(core.heads * blocks / H100.sms)
 
 

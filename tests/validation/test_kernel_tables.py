@@ -92,9 +92,50 @@ def test_an_unknown_gpu_is_the_reason(tmp_path: Path) -> None:
 def test_attention_is_scored_by_its_rate(tmp_path: Path) -> None:
     found = line(tmp_path, ATTENTION, "A100 SXM,FA2,bf16,128,True,fwd+bwd,4096,4,16,180")
     shape = {"batch": 4, "heads": 16, "queries": 4096, "keys": 4096, "head_size": 128}
-    seconds = sum(attention.time(A100, **shape, backward=back, kernel="flash-2") for back in (False, True))
+    seconds = sum(attention.time(A100, **shape, backward=back, kernel="flash-2", burst=True) for back in (False, True))
     assert found.quantity == "tflops"
     assert found.predicted == pytest.approx(3.5 * 4 * 4 * 16 * 4096**2 * 128 / 2 / seconds / 1e12)
+
+
+SERVED = (
+    "gpu,impl,dtype,head_dim,v_head_dim,causal,pass_,seqlen,batch,heads,kv_heads,window,tflops,includes,regime,kernel"
+)
+
+
+def served(folder: Path, cells: str) -> float:
+    """Return the seconds that a row of a serving engine's table takes."""
+    found = line(folder, SERVED, cells)
+    assert found.predicted is not None, found.note
+    return 1 / found.predicted
+
+
+def test_what_a_table_says_of_a_serving_kernel_counts(tmp_path: Path) -> None:
+    row = "H200 SXM,FA3,bf16,128,128,True,fwd,8192,2,32,{kv},{window},600,{includes},{regime},default"
+    plain = {"kv": 32, "window": 0, "includes": "kernel", "regime": "burst"}
+    burst = served(tmp_path, row.format(**plain))
+    assert served(tmp_path, row.format(**plain | {"regime": "sustained"})) > burst
+    assert served(tmp_path, row.format(**plain | {"includes": "kernel + write of the KV cache"})) > 1.02 * burst
+    assert served(tmp_path, row.format(**plain | {"window": 128})) > burst  # of less work, which the rate counts
+    shared = {"includes": "kernel + write of the KV cache", "kv": 4}
+    assert served(tmp_path, row.format(**plain | shared)) < 1.05 * burst
+
+
+def test_a_label_of_the_source_is_more_exact_than_the_name(tmp_path: Path) -> None:
+    row = "B200,trtllm-gen,bf16,64,64,False,fwd,4096,2,32,32,0,600,kernel,burst,{label}"
+    assert served(tmp_path, row.format(label="x_flash_attn_fa4")) != served(tmp_path, row.format(label="x"))
+
+
+def test_an_unknown_regime_of_attention_is_the_reason(tmp_path: Path) -> None:
+    found = line(tmp_path, SERVED, "B200,FA4,bf16,64,64,True,fwd,4096,2,32,32,0,600,kernel,calm,")
+    assert found.note == "regime 'calm' is not one of burst, sustained"
+
+
+def test_a_packed_table_is_predicted_as_it_is(tmp_path: Path) -> None:
+    row = "A100 SXM,FA2,bf16,128,True,fwd,4096,4,16,180"
+    path = tmp_path / "kernels.csv.gz"
+    path.write_bytes(gzip.compress(f"{ATTENTION}\n{row}\n".encode()))
+    (found,) = files.lines([files.read(path)], lambda scenario: pytest.fail("kernels need no scenario"))
+    assert found.predicted == line(tmp_path, ATTENTION, row).predicted
 
 
 def test_a_kernel_without_a_model_is_the_reason(tmp_path: Path) -> None:

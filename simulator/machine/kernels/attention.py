@@ -1,46 +1,62 @@
 """How long the core of attention takes, from projected queries, keys and values to the context, by kernel.
 
-Flash kernels deal blocks of queries to multiprocessors; a block walks over the keys it may see::
+Fused kernels (`flash-2`, `cudnn`, ...) are cut into blocks by `attention_grid` and timed by `attention_flash`. The
+work that counts is 4 b h s_q s_kv d, and half of it with a causal mask. The time is longer: a block also walks over the
+masked part of its last steps, pays for its own start, and takes as long when it is not full, and few blocks leave
+multiprocessors idle. The backward has five products instead of two; its blocks of keys walk over the queries.
 
-    time = start + blocks' work / (peak · share) · waves/w
-    work = 2 · batch · heads · padded queries · (head_size + value_size) · (keys seen + edge + start keys)
-
-The work that counts, 4 b h s_q s_kv d and half of it with a causal mask, is that with the mean keys seen alone. A
-block also pays for the masked part of the blocks on the edge and for its own start and end, written as keys: so the
-rate grows as s / (s + s_half), with s_half = start without and edge + 2 start with a mask, as measured. A block that
-is not full takes as long as a full one, because a matrix instruction works on whole tiles. The backward
-has five products instead of two. Few heads leave multiprocessors idle, as in `gemm`.
-
-``unfused`` is two batched products and kernels that pass over the scores (scale, mask, softmax and dropout in one);
-``eager``, plain PyTorch, adds passes for a separate mask and for layouts; ``sinks`` adds a learned logit a head,
-which is joined to the scores as one more column and cut off after the softmax. The constants' sources are in
+``unfused``, ``eager`` and ``sinks`` are in `attention_unfused`. The constants' sources are in
 `simulator/catalog/calibration/attention.yaml`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
-from math import ceil, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulator.machine.kernels import elementwise, gemm, roofline
-from simulator.units import Flops, Number, Seconds, Share
+from simulator.machine.kernels import attention_flash, attention_grid, attention_unfused
+from simulator.machine.kernels.attention_constants import ALWAYS, COLUMNS, NEVER, SECTIONS, SERVING
+from simulator.machine.kernels.attention_flash import Chip, Work, padded
+from simulator.machine.kernels.attention_unfused import KERNELS as UNFUSED
+from simulator.units import Count, Flops, Number, Seconds, Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simulator.machine.hardware import Gpu
-    from simulator.machine.kernels.constants import AttentionConstants
+    from simulator.machine.kernels.attention_constants import AttentionConstants, FlashConstants, Traits
+    from simulator.machine.kernels.attention_grid import Grid
 
-BLOCK = 128
-"""Queries, and keys, in a block."""
-PADDING = 32
-"""Head sizes are padded to a multiple of this."""
-UNFUSED = ("unfused", "eager", "sinks")
-SINK_PASSES = 4
-"""Forward passes over the scores that a sink adds: a copy that joins its column and one that cuts it off, each a read
-and a write (`SoftmaxOne` of Megatron-Core 0.15, fusions/fused_softmax.py)."""
+__all__ = ["UNFUSED", "bound_by_memory", "flops", "keys_seen", "newest", "time"]
+
+FEWEST_MULTIPROCESSORS = 40
+"""Chips with fewer cores are no GPUs; their kernels cut work in other ways, and their cores count as one pool."""
+NARROW = 256
+"""Keys of the widest window whose blocks mask most of their steps. A wider one is in between it and no window, as only
+windows of 128 and whole sequences were measured."""
+POOL = 128
+"""Multiprocessors that such a pool stands for where blocks pay for their start."""
+
+
+class Shape(NamedTuple):
+    """What attention is computed of."""
+
+    batch: Count
+    heads: Count
+    kv_heads: Count
+    queries: Count
+    keys: Count
+    head_size: Count
+    value_size: Count
+    causal: bool
+    piece: bool = False
+    window: Count | None = None
+    """None where it hides nothing."""
+
+    @property
+    def mask(self) -> str:
+        """Which constants of a kernel apply."""
+        return "window" if self.window else "causal" if self.causal or self.piece else "full"
 
 
 @lru_cache(maxsize=65536)
@@ -60,6 +76,8 @@ def time(
     backward: bool = False,
     kernel: str = "flash-2",
     dtype: str = "bf16",
+    burst: bool = False,
+    serving: bool = False,
 ) -> Seconds:
     """Return the time of one forward, or one backward, of `heads` heads over `batch` sequences.
 
@@ -67,34 +85,72 @@ def time(
     sequences, where kernels without a mask are up to 13% faster than masked ones. Nobody measured which of the two a
     piece reaches, and cutting a sequence does not make its attention cheaper: so a piece has the masked rate.
 
-    A kernel that the architecture lacks, or ``newest``, is its newest one, as frameworks choose.
+    A kernel that the architecture lacks, or ``newest``, is its newest one, as frameworks choose. `burst` is a benchmark
+    that ends before the power limit lowers the clock. `serving` is the call of a serving engine, whose sequences are
+    packed and whose kernel may split keys.
     """
     if min(batch, heads, queries, keys) <= 0:
         return 0.0
     if kernel not in UNFUSED and kernel not in gpu.kernels.attention:
         kernel = newest(gpu)
-    value_size = value_size or head_size
+    values = value_size or head_size
     if kernel in UNFUSED:
         squares = batch * heads
         return sum(
-            _unfused(gpu, squares, queries, keys, head_size, value_size, kernel, backward, causal=causal, dtype=dtype)
+            attention_unfused.times(
+                gpu, squares, queries, keys, head_size, values, kernel, backward, causal=causal, dtype=dtype
+            )
         )
-    constants = _constants(gpu, kernel, dtype)
-    seen = keys_seen(queries, keys, causal=causal, window=window)
-    masked = causal or (window is not None and window < keys)
-    walked = seen + (BLOCK / 2 if masked else 0) + (constants.start_backward if backward else constants.start)
-    width = _products(_padded(head_size), _padded(value_size), backward)
-    blocks = batch * heads * ceil(queries / BLOCK)
-    work = 2.0 * blocks * BLOCK * width * walked
-    shares = constants.backward if backward else constants.forward
-    rate = _peak(gpu, dtype) * share(shares, _padded(max(head_size, value_size)))
-    rate *= constants.causal if masked or piece else 1.0
-    w = blocks / gpu.sms
-    tail = gpu.kernels.gemm.tail
-    fill = w / (tail * ceil(w) + (1 - tail) * max(w, 1.0))
-    kv = kv_heads or heads
-    nbytes = 2.0 * batch * (queries * heads + keys * kv) * (head_size + value_size) * (2 if backward else 1)
-    return gpu.kernels.elementwise.start + max(work / (rate * fill), roofline.time(gpu, 0.0, nbytes))
+    shape = Shape(
+        batch, heads, kv_heads or heads, queries, keys, head_size, values, causal, piece,
+        window if window is not None and window < keys else None,
+    )  # fmt: skip
+    known = constants(gpu, kernel, dtype)
+    planned = plan(gpu, shape, kernel, dtype, backward=backward, serving=serving)
+    return fused(planned, known.backward if backward else known.forward, shape, burst=burst)
+
+
+def fused(
+    planned: tuple[Chip, Grid, Work], constants: Mapping[str, FlashConstants], shape: Shape, *, burst: bool
+) -> Seconds:
+    """Return the time of one pass by its constants under each mask; a wide window is much like none."""
+    narrow = min(1.0, NARROW / shape.window) if shape.window else 1.0
+    seconds = narrow * attention_flash.time(*planned, constants[shape.mask], burst=burst)
+    if narrow == 1:
+        return seconds
+    rest = constants["causal" if shape.causal else "full"]
+    return seconds + (1 - narrow) * attention_flash.time(*planned, rest, burst=burst)
+
+
+def plan(
+    gpu: Gpu, shape: Shape, kernel: str, dtype: str, *, backward: bool = False, serving: bool = False
+) -> tuple[Chip, Grid, Work]:
+    """Return what a fused kernel computes, and on what, before any measured constant but the threshold of the clock."""
+    known = constants(gpu, kernel, dtype)
+    traits = known.traits
+    head_size, values = padded(shape.head_size), padded(shape.value_size)
+    wide, group = max(head_size, values), shape.heads // shape.kv_heads
+    block = traits.keys if backward else _block(traits, wide)
+    packed = 1 if backward else _packed(traits, shape, block, serving)
+    columns = shape.batch * shape.heads // packed
+    mask: dict[str, Any] = {"causal": shape.causal, "window": shape.window}
+    if backward:
+        grid = attention_grid.backward(columns, shape.queries, shape.keys, block, **mask)
+    else:
+        grid = attention_grid.forward(columns, shape.queries, shape.keys, block, **mask, packed=packed)
+    item = 1 if dtype == "fp8" and known is gpu.kernels.attention[kernel].get("fp8") else 2
+    head = shape.keys * (shape.head_size + shape.value_size) * item
+    moved = shape.kv_heads * head + shape.queries * shape.heads * (shape.head_size * item + shape.value_size * 2)
+    work = Work(
+        products=_products(head_size, values, backward),
+        head_size=wide,
+        sizes=head_size + values,
+        nbytes=shape.batch * moved * (2.0 if backward else 1.0),
+        item=item,
+        sections=_sections(traits, shape.batch if serving else 0, columns, head, group),
+        splits=not backward and (traits.splits == ALWAYS or (serving and traits.splits != NEVER)),
+    )
+    return _chip(gpu, kernel, dtype), grid, work
 
 
 @lru_cache(maxsize=65536)
@@ -116,7 +172,7 @@ def bound_by_memory(
     if kernel not in UNFUSED or min(batch, heads, queries, keys) <= 0:
         return 0.0
     width = value_size or head_size
-    products, passes = _unfused(
+    products, passes = attention_unfused.times(
         gpu, batch * heads, queries, keys, head_size, width, kernel, backward, causal=causal, dtype=dtype
     )
     return passes / (products + passes)
@@ -161,62 +217,54 @@ def _products(head_size: int, value_size: int, backward: bool) -> int:
     return 3 * head_size + 2 * value_size if backward else head_size + value_size
 
 
-def _padded(size: int) -> int:
-    return _multiple(size, PADDING)
-
-
-def _peak(gpu: Gpu, dtype: str) -> float:
-    """Return the peak the shares refer to; eight-bit kernels are written as a share of the bf16 peak too."""
-    return gpu.peak_of("bf16" if "bf16" in gpu.peak and dtype in ("fp8", "mxfp8", "nvfp4") else dtype)
-
-
-def _constants(gpu: Gpu, kernel: str, dtype: str) -> AttentionConstants:
-    """Return the constants of `kernel`; it runs in bf16 where it has no eight-bit form."""
+def constants(gpu: Gpu, kernel: str, dtype: str) -> AttentionConstants:
+    """Return the constants of `kernel`; it runs in bf16 where it has no form in the format."""
     precisions = gpu.kernels.attention[kernel]
     return precisions.get(dtype, precisions["bf16"])
 
 
-def share(shares: Mapping[int, Share], head_size: int) -> Share:
-    """Interpolate between measured head sizes; below the smallest the time of a score does not shrink further."""
-    sizes = sorted(shares)
-    if head_size <= sizes[0]:
-        return shares[sizes[0]] * head_size / sizes[0]
-    for low, high in pairwise(sizes):
-        if head_size <= high:
-            part = log2(head_size / low) / log2(high / low)
-            return (1 - part) * shares[low] + part * shares[high]
-    return shares[sizes[-1]]
+@lru_cache(maxsize=4096)
+def _chip(gpu: Gpu, kernel: str, dtype: str) -> Chip:
+    """Return what the kernel needs to know of `gpu`; formats that it lacks compute at the peak of bf16."""
+    known = constants(gpu, kernel, dtype)
+    wide = gpu.peak.get("bf16") or gpu.peak_of("fp16")
+    own = dtype in gpu.kernels.attention[kernel] or dtype not in ("fp8", "mxfp8", "nvfp4")
+    counted = gpu.sms >= FEWEST_MULTIPROCESSORS
+    sms = gpu.sms if counted else POOL
+    units = gpu.kernels.units
+    cycles = wide / sms / units.tensor
+    return Chip(
+        sms=sms,
+        flops=gpu.peak_of(dtype) if own else wide,
+        exponentials=units.exponentials * cycles * sms,
+        cycles=cycles,
+        bandwidth=gpu.memory_bandwidth * gpu.kernels.elementwise.fused,
+        threshold=known.threshold,
+        counted=counted,
+    )
 
 
-def _unfused(
-    gpu: Gpu,
-    groups: int,
-    queries: int,
-    keys: int,
-    head_size: int,
-    value_size: int,
-    kernel: str,
-    backward: bool,
-    *,
-    causal: bool,
-    dtype: str,
-) -> tuple[Seconds, Seconds]:
-    """Return the time of batched products over the full square, and that of the passes over it."""
-    constants = gpu.kernels.unfused
-    scores = gemm.time(gpu, queries, keys, _multiple(head_size, 8), groups=groups, dtype=dtype)
-    context = gemm.time(gpu, queries, _multiple(value_size, 8), _multiple(keys, 8), groups=groups, dtype=dtype)
-    products = 2 * (scores + context) if backward else scores + context
-    if head_size % 8 or value_size % 8:
-        products *= constants.unaligned
-    values = constants.passes * queries * keys
-    if kernel != "unfused":
-        values += constants.copies * (queries + keys) * (head_size + value_size) / 2
-        values += constants.mask_passes * queries * keys if causal else 0.0
-    if kernel == "sinks":
-        values += SINK_PASSES * queries * keys
-    nbytes = 2.0 * groups * values * (constants.backward if backward else 1.0)
-    return products, elementwise.time(gpu, nbytes)
+def _block(traits: Traits, head_size: int) -> Count:
+    """Return the queries in a block."""
+    return next((block for size, block in traits.blocks.items() if head_size <= size), min(traits.blocks.values()))
 
 
-def _multiple(size: int, unit: int) -> int:
-    return ceil(size / unit) * unit
+def _packed(traits: Traits, shape: Shape, block: Count, serving: bool) -> Count:
+    """Return the query heads of a key head that share a block of queries."""
+    short = shape.queries < block
+    packs = (serving or short) if traits.packs == ALWAYS else serving and short and traits.packs == SERVING
+    return shape.heads // shape.kv_heads if packs else 1
+
+
+def _sections(traits: Traits, sequences: Count, columns: Count, keys: Number, group: Count) -> Number:
+    """Return the sections that blocks are dealt in: each of the packed `sequences`, or what fits in the cache.
+
+    `keys` are bytes of the keys and values of a head, `group` the query heads that share them.
+    """
+    if traits.order == COLUMNS:
+        return columns
+    if traits.order != SECTIONS:
+        return 0.0
+    if sequences:
+        return sequences
+    return max(1.0, columns / (group * max(1.0, traits.cache / keys)))

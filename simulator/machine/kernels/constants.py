@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from simulator import catalog, units
+from simulator.machine.kernels import clock
+from simulator.machine.kernels.attention_constants import AttentionConstants, FlashConstants, Units, attention_constants
 from simulator.units import BytesPerSecond, FlopsPerSecond, Number, Seconds, Share, Watts
 
 
@@ -108,20 +110,6 @@ class GemmConstants:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionConstants:
-    """One attention kernel in one precision; see `simulator.machine.kernels.attention`."""
-
-    forward: Mapping[int, Share]
-    """Rate over the peak by head size."""
-    backward: Mapping[int, Share]
-    start: Number
-    """Keys whose time a block of queries takes to start and end."""
-    start_backward: Number
-    causal: Share
-    """Rate of masked over unmasked blocks."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class UnfusedConstants:
     """Attention as two batched products and passes over the scores."""
 
@@ -162,6 +150,8 @@ class KernelConstants:
     gemm: GemmConstants
     attention: Mapping[str, Mapping[str, AttentionConstants]]
     """By kernel and precision."""
+    units: Units
+    """What a multiprocessor does per clock."""
     newest: str
     """The best attention kernel the architecture has."""
     unfused: UnfusedConstants
@@ -177,6 +167,7 @@ def kernel_constants(gpu: Device) -> KernelConstants:
     return KernelConstants(
         gemm=powered(_with_best(gemm_constants(gemm), gpu), gpu),
         attention={kernel: _attention(entry, gpu) for kernel, entry in attention["kernels"].items()},
+        units=Units(**_numbers(attention["units"])),
         newest=attention["newest"],
         unfused=UnfusedConstants(**_numbers(attention["unfused"])),
         elementwise=ElementwiseConstants(**_numbers(memory["elementwise"])),
@@ -197,18 +188,6 @@ def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
     )
 
 
-def attention_constants(entry: Mapping[str, Any]) -> Mapping[str, AttentionConstants]:
-    """Return the constants of one kernel of `attention.yaml`, by precision."""
-    return {
-        dtype: AttentionConstants(
-            forward={int(size): float(share) for size, share in values["forward"].items()},
-            backward={int(size): float(share) for size, share in values["backward"].items()},
-            **_numbers({key: value for key, value in values.items() if not isinstance(value, dict)}),
-        )
-        for dtype, values in entry.items()
-    }
-
-
 @lru_cache
 def _table(name: str) -> dict[str, Any]:
     return catalog.entry("calibration", name)
@@ -218,12 +197,13 @@ def _merged(table: Mapping[str, Any], gpu: Device) -> dict[str, Any]:
     """Return the default entry, overlaid by the architecture's and by the GPU's own."""
     merged = cast("dict[str, Any]", table["default"])
     for overlay in (table["architectures"].get(gpu.architecture), table["gpus"].get(gpu.name)):
-        merged = _overlaid(merged, overlay or {})
+        merged = overlaid(merged, overlay or {})
     return merged
 
 
-def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    deeper = {key: _overlaid(below[key], value) for key, value in above.items() if isinstance(below.get(key), dict)}
+def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a nested entry with what `above` says, and `below` where it says nothing."""
+    deeper = {key: overlaid(below[key], value) for key, value in above.items() if isinstance(below.get(key), dict)}
     return {**below, **above, **deeper}
 
 
@@ -250,7 +230,7 @@ def powered(constants: GemmConstants, gpu: Device) -> GemmConstants:
     table = _table("gemm")
     if gpu.architecture not in table["watts_per_teraflop"]:
         return constants
-    ratio = _watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture])
+    ratio = _watts(gpu, table)
     exponent = float(table["power_exponent"])
     formats = {
         dtype: replace(values, throttle=values.throttle * ratio ** (exponent / values.slowing))
@@ -260,19 +240,26 @@ def powered(constants: GemmConstants, gpu: Device) -> GemmConstants:
 
 
 def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionConstants]:
-    """Return the constants of one kernel, slower where the GPU has less power for its peak than the one measured."""
+    """Return the constants of one kernel; the clock falls sooner where the GPU has less power for its peak."""
     gemm = _table("gemm")
-    factor = _power_factor(gpu, gemm) * _matmul_factor(gpu, gemm, _table("attention"))
     found = attention_constants(entry)
-    if factor == 1:
+    slower = _matmul_factor(gpu, gemm, _table("attention"))
+    if slower < 1:
+        found = {
+            dtype: replace(one, forward=_slowed(one.forward, slower), backward=_slowed(one.backward, slower))
+            for dtype, one in found.items()
+        }
+    if gpu.architecture not in gemm["watts_per_teraflop"]:
         return found
+    # The clock falls as a power of the threshold, and so by the same factor as the rate of products.
+    factor = _watts(gpu, gemm) ** (float(gemm["power_exponent"]) / clock.EXPONENT)
+    return {dtype: replace(one, threshold=one.threshold * factor) for dtype, one in found.items()}
+
+
+def _slowed(masks: Mapping[str, FlashConstants], factor: Number) -> dict[str, FlashConstants]:
     return {
-        dtype: replace(
-            constants,
-            forward={size: share * factor for size, share in constants.forward.items()},
-            backward={size: share * factor for size, share in constants.backward.items()},
-        )
-        for dtype, constants in found.items()
+        mask: replace(one, rate={size: share * factor for size, share in one.rate.items()})
+        for mask, one in masks.items()
     }
 
 
@@ -292,15 +279,9 @@ def _matmul_factor(gpu: Device, gemm: Mapping[str, Any], attention: Mapping[str,
     return min(1.0, reached / usual, best / usual)
 
 
-def _power_factor(gpu: Device, table: Mapping[str, Any]) -> float:
-    """Return the rate that less power for its peak leaves to a GPU, over that of the measured one.
-
-    Where no part was measured under its power limit, 1: systolic arrays run at a fixed clock.
-    """
-    if gpu.architecture not in table["watts_per_teraflop"]:
-        return 1.0
-    ratio = _watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture])
-    return float(min(1.0, ratio ** float(table["power_exponent"])))
+def _watts(gpu: Device, table: Mapping[str, Any]) -> float:
+    """Return the power a GPU has for its peak, over that of the measured one of its architecture."""
+    return float(_watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture]))
 
 
 def _watts_per_teraflop(gpu: Device) -> float:
