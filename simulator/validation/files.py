@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import difflib
+import gzip
 import io
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from simulator.validation.row import Row
 from simulator.validation.suites.base import Suite
 
 LARGEST_FILE = 200_000_000
+GZIP = b"\x1f\x8b"
 MOST_MISTAKES = 20
 MOST_NAMES = 12
 """Families that a mistake lists."""
@@ -47,7 +50,7 @@ def suites() -> dict[str, Suite]:
 def read(path: Path) -> Table:
     """Return the table in `path`; raise ScenarioError with all mistakes, each with its line and column."""
     mistakes: list[str] = []
-    content = io.BytesIO(files.read(path, largest=LARGEST_FILE, pipe=True))
+    content = io.BytesIO(_unpacked(path, files.read(path, largest=LARGEST_FILE, pipe=True)))
     lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", newline=""), strict=True)
     try:
         header = next(lines, [])
@@ -63,6 +66,20 @@ def read(path: Path) -> Table:
     if not rows:
         raise ScenarioError(f"{path}: has a header and no rows")
     return Table(path=path, suite=suite, rows=rows)
+
+
+def _unpacked(path: Path, content: bytes) -> bytes:
+    """Return the text of a table that gzip has packed, or the content as it is; told by its first two bytes."""
+    if not content.startswith(GZIP):
+        return content
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            found = packed.read(LARGEST_FILE + 1)
+    except (OSError, EOFError, zlib.error):
+        raise ScenarioError(f"{path}: not a gzip file, though it begins like one") from None
+    if len(found) > LARGEST_FILE:
+        raise ScenarioError(f"{path}: larger than {LARGEST_FILE:,} bytes once unpacked")
+    return found
 
 
 def suite_of(header: list[str], path: Path) -> Suite:

@@ -7,7 +7,11 @@ from functools import cache
 from typing import Any, Literal
 
 from simulator import catalog
+from simulator.machine.collectives.inside import Inside, mean, read
 from simulator.units import Bytes, BytesPerSecond, Seconds, Share, parse
+
+MEAN = "mean"
+"""What an entry says that takes the mean of the generations measured inside a domain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,8 @@ class ScaleUpLinks:
     """Measured latency of a step by protocol, where it is not NCCL's."""
     latency_source: str = ""
     """Whose measurement the latencies are from."""
+    inside: Inside | None = None
+    """What NCCL attains inside one domain, where that was measured at all sizes."""
 
     def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
         """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
@@ -125,7 +131,22 @@ def fabric(name: str) -> ScaleUpLinks:
         step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),
         latency_source=found.get("latency_source", ""),
+        inside=_inside(found.get("inside")),
     )
+
+
+@cache
+def measured_inside(apart_from: str = "") -> Inside:
+    """Return the mean of the generations that were measured inside a domain, for one that was not."""
+    fabrics = _entry()["fabrics"].items()
+    measured = [f["inside"] for name, f in fabrics if name != apart_from and isinstance(f.get("inside"), dict)]
+    return mean([read(one) for one in measured])
+
+
+def _inside(entry: Any) -> Inside | None:
+    if entry is None:
+        return None
+    return measured_inside() if entry == MEAN else read(entry)
 
 
 @cache
