@@ -156,3 +156,23 @@ def test_times_that_nvidia_publishes(generation, ranks, operation, size, microse
     """github:ai-dynamo/aiconfigurator@095f58a, nccl-tests out of place in half precision; within 15%."""
     found = collectives.time(operation, float(size), domain(generation, ranks)) * 1e6
     assert found == pytest.approx(microseconds, rel=0.15)
+
+
+def test_cards_on_a_shared_path_get_a_quarter_when_their_number_doubles():
+    """Eight L40S: 20, 5 and 1.25 GB/s with 2, 4 and 8 of them."""
+    bus = [
+        collectives.bus_bandwidth(
+            "all_reduce",
+            512 * MIB,
+            Channel(ranks=ranks, ranks_per_host=ranks, scale_up_bandwidth=31e9, fabric="pcie-shared"),
+        )
+        for ranks in (2, 4, 8)
+    ]
+    assert bus[0] == pytest.approx(20e9, rel=0.05)
+    assert bus[0] / bus[1] == pytest.approx(4, rel=0.02)
+    assert bus[1] / bus[2] == pytest.approx(4, rel=0.02)
+
+
+def test_a_path_without_nvlink_has_no_ll128():
+    shared = Channel(ranks=4, ranks_per_host=4, scale_up_bandwidth=31e9, fabric="pcie-shared")
+    assert [plan.protocol for plan in RING.plans("all_gather", shared)] == ["LL", "Simple"]

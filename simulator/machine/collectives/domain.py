@@ -21,13 +21,11 @@ def measured(channel: Channel) -> Inside | None:
 def ring(operation: Operation, channel: Channel, inside: Inside, steps: Count) -> tuple[Plan, ...]:
     """Return a ring with each protocol; the library chooses by its own expectations."""
     factor, constants = bus_factor(operation, channel.ranks), links(channel)
-    rate = ring_rate(channel)
+    rate = constants.ring * channel.scale_up_bandwidth * channel.scale_up_factor
     expected = {"LL": min(0.5 * rate, nccl.ll_most(constants.nccl, 1)), "LL128": inside.expected * rate, "Simple": rate}
-    found = [
-        _plan("LL", channel, inside, steps, factor / _rate("LL", channel, inside)),
-        _plan("LL128", channel, inside, steps, factor / _rate("LL128", channel, inside)),
-        _simple(operation, channel, inside, steps, factor),
-    ]
+    low: tuple[nccl.Protocol, ...] = ("LL", "LL128") if inside.of("rate", "LL128") else ("LL",)
+    found = [_plan(protocol, channel, inside, steps, factor / _rate(protocol, channel, inside)) for protocol in low]
+    found.append(_simple(operation, channel, inside, steps, factor))
     return tuple(
         Plan(
             protocol=plan.protocol,
@@ -45,10 +43,9 @@ def ring(operation: Operation, channel: Channel, inside: Inside, steps: Count) -
 def exchange(channel: Channel, inside: Inside) -> tuple[Plan, ...]:
     """Return an all-to-all with LL and with Simple; NCCL sends small messages with LL."""
     peers, factor = channel.ranks - 1, bus_factor("all_to_all", channel.ranks)
-    low = channel.scale_up_bandwidth * channel.scale_up_factor * inside.exchange_rate
+    low = _width(channel) * inside.exchange_rate
     first = _of(inside, "start", "LL") + _of(inside, "step", "LL")
-    rate = (channel.scale_up_exchange or channel.scale_up_bandwidth) * channel.scale_up_factor
-    rate *= links(channel).all_to_all * inside.exchange
+    rate = _width(channel, channel.scale_up_exchange) * links(channel).all_to_all * inside.exchange
     per_byte = factor / rate + _turned("all_to_all", channel, inside)
     most = widened(inside.exchange_fill, channel) / rate
     return (
@@ -101,7 +98,13 @@ def _more_channels(inside: Inside, moved: Number) -> tuple[tuple[Seconds, Number
 
 
 def _rate(protocol: nccl.Protocol, channel: Channel, inside: Inside) -> BytesPerSecond:
-    return channel.scale_up_bandwidth * channel.scale_up_factor * _of(inside, "rate", protocol)
+    return _width(channel) * _of(inside, "rate", protocol)
+
+
+def _width(channel: Channel, bandwidth: BytesPerSecond | None = None) -> BytesPerSecond:
+    """Return the bandwidth of a GPU that its group can use, of that given or of all of its links."""
+    whole = bandwidth or channel.scale_up_bandwidth
+    return links(channel).usable(channel.ranks_per_host, whole, channel.scale_up_pair) * channel.scale_up_factor
 
 
 def _turned(operation: Operation, channel: Channel, inside: Inside) -> Number:

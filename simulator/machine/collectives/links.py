@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from simulator import catalog
 from simulator.machine.collectives.inside import Inside, mean, read
-from simulator.units import Bytes, BytesPerSecond, Seconds, Share, parse
+from simulator.units import Bytes, BytesPerSecond, Count, Seconds, Share, parse
 
+PAIR: Count = 2
 MEAN = "mean"
 """What an entry says that takes the mean of the generations measured inside a domain."""
 
@@ -22,7 +23,7 @@ class ScaleUpLinks:
     """The row of NCCL's tables: Volta, Ampere, Hopper, Blackwell."""
     steps: Literal["NVLINK", "PCI", "NET"]
     """Which latencies of NCCL a step has."""
-    shape: Literal["switch", "mesh", "cube-mesh", "torus"]
+    shape: Literal["switch", "mesh", "cube-mesh", "torus", "shared"]
     link: BytesPerSecond | None = None
     """One link of the data sheet, where NCCL says what it counts on of it."""
     ring: Share
@@ -47,7 +48,12 @@ class ScaleUpLinks:
     """What NCCL attains inside one domain, where that was measured at all sizes."""
 
     def usable(self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None) -> BytesPerSecond:
-        """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks."""
+        """Return what a ring of `ranks` can use of a GPU's links: on a mesh, those to the other ranks.
+
+        On a shared path each of n gets 1/n of what the path carries, and that falls with 1/n as well.
+        """
+        if self.shape == "shared":
+            return bandwidth * (PAIR / max(PAIR, ranks)) ** 2
         if self.shape == "switch" or pair is None:
             return bandwidth
         if self.shape == "torus":
@@ -139,8 +145,8 @@ def fabric(name: str) -> ScaleUpLinks:
 def measured_inside(apart_from: str = "") -> Inside:
     """Return the mean of the generations that were measured inside a domain, for one that was not."""
     fabrics = _entry()["fabrics"].items()
-    measured = [f["inside"] for name, f in fabrics if name != apart_from and isinstance(f.get("inside"), dict)]
-    return mean([read(one) for one in measured])
+    switched = (f.get("inside") for name, f in fabrics if name != apart_from and f["steps"] == "NVLINK")
+    return mean([read(one) for one in switched if isinstance(one, dict)])
 
 
 def _inside(entry: Any) -> Inside | None:
