@@ -3,7 +3,8 @@
 A system is a generation of scale-up links as one source measured it. Its shares of the data sheet's bandwidth become
 those that other sources measured on the same generation; where there are none, what NCCL's own model counts on, and
 where that says nothing the mean of the other generations. Latencies that its source measured become those of NCCL's
-model, of InfiniBand between hosts. A whole generation can be left out too, as if nobody had measured it.
+model, of InfiniBand between hosts; what it measured inside a domain becomes the mean of the other generations. A whole
+generation can be left out too, as if nobody had measured it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from simulator.errors import ForetrainError
 from simulator.machine.channel import Channel
 from simulator.machine.collectives import choose, nccl
 from simulator.machine.collectives.base import bus_factor
-from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks, fabric, network_of
+from simulator.machine.collectives.links import ScaleOutLinks, ScaleUpLinks, fabric, measured_inside, network_of
 from simulator.units import Number, Share
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.files import Table
@@ -123,6 +124,8 @@ def without(mine: System, known: Sequence[Sample], apart: Callable[[System, Syst
         unseen |= {"step": (), "latencies": ()}
     if apart(mine, System(mine.links, own.turn_source)):
         unseen["turn"] = None
+    if own.inside and apart(mine, System(mine.links, own.inside.source)):
+        unseen["inside"] = measured_inside(apart_from=mine.links)
     return replace(own, **shares, **unseen)  # type: ignore[arg-type]
 
 

@@ -13,6 +13,8 @@ from topologies.base import Topology
 
 PCIE = "pcie"
 """Kind of the links of cards that meet over their host links."""
+SHARED = "pcie-shared"
+"""The same of cards without peer access that share one path."""
 BRIDGE = "bridge"
 """Word of the kind of links that join two cards (NVIDIA A100 and H100 PCIe product briefs: one bridge, two GPUs)."""
 PAIR: Count = 2
@@ -48,12 +50,14 @@ def scale_up(host: Host) -> Joined:
         kind = fabric_of(host.gpu.scale_up_kind.split()[0], host.gpu.architecture)
     if kind == "generic" and (given or own) <= host_link:
         kind = PCIE
+    if kind == SHARED:
+        return Joined(kind, given or host_link)
     return Joined(kind, given or (_reached(host, host_link) if kind == PCIE else own or host_link))
 
 
 def over_host_links(host: Host) -> bool:
     """Return whether some GPUs of a host have what their host links give them."""
-    meet = scale_up(host).kind == PCIE and not host.scale_up.bandwidth
+    meet = scale_up(host).kind in (PCIE, SHARED) and not host.scale_up.bandwidth
     return host.gpus > 1 and (meet or host.scale_up.domain < host.gpus)
 
 
@@ -67,7 +71,7 @@ def across_islands(host: Host, size: Count, stride: Count) -> Joined:
     inside = scale_up(host)
     link = min(inside.bandwidth, _reached(host, host.host_link or host.gpu.host_link))
     here = max(1, min(size, host.scale_up.domain // stride))
-    if here == 1 or inside.kind == PCIE:
+    if here == 1 or inside.kind in (PCIE, SHARED):
         return Joined(PCIE, link)
     pcie, own = links(PCIE), links(inside.kind)
     together = max(2, min(size, host.gpus // stride))
@@ -110,4 +114,4 @@ def mapped(host: Host, topology: Topology, gpus: Count) -> Count:
     """
     if topology.scale_up:
         return gpus
-    return 1 if scale_up(host).kind == PCIE else host.scale_up.domain
+    return 1 if scale_up(host).kind in (PCIE, SHARED) else host.scale_up.domain

@@ -132,7 +132,7 @@ class Host:
     nic_latency: Seconds = 0.5e-6
     """One pass through a NIC (SimAI); what a fabric's protocol adds is the network's."""
     fabric: str = "infiniband"
-    """infiniband, roce, efa, omni-path, slingshot, tcp, dcn."""
+    """infiniband, roce, efa, efa-v2, efa-v3, omni-path, slingshot, tcp, dcn."""
     memory: Bytes | None = None
     """Memory of the host; taken as enough for what is offloaded where left out."""
     memory_bandwidth: BytesPerSecond = 409.6e9

@@ -62,6 +62,10 @@ class Exchange(NamedTuple):
     nbytes: float
     routing: Routing | None = None
     """How tokens find experts, in a dispatch that sends a token once to each host and rank (fused dispatchers)."""
+    row: float = 0.0
+    """Bytes of one row of such a dispatch."""
+    adds: bool = False
+    """Whether rows come back from experts and are added up, a combine."""
 
 
 Work = Gemm | Core | Traffic | Exchange

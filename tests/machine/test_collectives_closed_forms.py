@@ -105,7 +105,7 @@ def test_bus_bandwidth_of_a_ring_is_the_lesser_of_nvlink_and_the_nics_of_a_host(
     nvlink = fabric("nvlink4").ring * 450e9
     nics = network_of("infiniband").efficiency * 8 * 25e9
     assert nics < nvlink < 4 * nics
-    assert collectives.bus_bandwidth("all_gather", LARGE, inside(8)) == pytest.approx(nvlink, rel=0.02)
+    assert collectives.bus_bandwidth("all_reduce", LARGE, inside(8), "ring") == pytest.approx(nvlink, rel=0.02)
     assert collectives.bus_bandwidth("all_gather", LARGE, across(4, nic=25e9)) == pytest.approx(nics, rel=0.02)
     assert collectives.bus_bandwidth("all_gather", LARGE, across(4, nic=100e9)) == pytest.approx(nvlink, rel=0.02)
 
@@ -231,16 +231,28 @@ def test_a_send_between_hosts_has_its_ranks_own_nic_share():
     assert LARGE / collectives.time("send", LARGE, pairs) == pytest.approx(shared().send * nic, rel=0.01)
 
 
-def test_efa_costs_more_for_each_hop():
-    efa = replace(across(2), network="efa")
+@pytest.mark.parametrize("name", ["efa", "efa-v2", "efa-v3"])
+def test_efa_costs_more_for_each_hop(name):
+    efa = replace(across(2), network=name)
     extra = collectives.time("all_reduce", 8.0, efa) - collectives.time("all_reduce", 8.0, across(2))
-    assert extra == pytest.approx(2 * (network_of("efa").latency - network_of("infiniband").latency))
+    assert extra == pytest.approx(2 * (network_of(name).latency - network_of("infiniband").latency))
 
 
-@pytest.mark.parametrize("n", [2, 4, 8])
+@pytest.mark.parametrize(
+    ("machine", "generation"),
+    [("aws-p4de", "efa"), ("aws-p5", "efa-v2"), ("aws-p5en", "efa-v3"), ("aws-p6-b200", "efa-v3")],
+)
+def test_each_host_has_the_latency_of_its_own_generation_of_efa(machine, generation):
+    channel = Network(host(machine), 2, FatTree()).channel(16, 1)
+    assert channel.network == generation
+    assert network_of("efa-v3").latency < network_of("efa-v2").latency < network_of("efa").latency
+
+
+@pytest.mark.parametrize("n", [4, 8])
 def test_a_ring_of_a100_turns_one_part_beside_no_send(n):
     turning, sent = WAYS["ring"].plans("all_reduce", inside(n, 300e9, "nvlink3"))[-1], 2 * (n - 1) / n
     a100, h100 = fabric("nvlink3"), fabric("nvlink4")
     assert turning.per_byte == pytest.approx(sent / (a100.ring * 300e9) + 1 / (n * a100.turn))
+    assert a100.inside.of("turn", "all_reduce") == a100.turn
     assert h100.turn is None
     assert WAYS["ring"].plans("all_reduce", inside(n))[-1].per_byte == pytest.approx(sent / (h100.ring * 450e9))

@@ -23,6 +23,7 @@ CHANNELS = {
     "two ranks": H100.channel(2, 1),
     "sixteen hosts": H100.channel(128, 1),
     "one rail": H100.channel(16, 8),
+    "pcie shared": Channel(ranks=8, ranks_per_host=8, scale_up_bandwidth=31e9, fabric="pcie-shared"),
     "half hosts": H100.channel(32, 4),
     "v100": Network(host("dgx-1-v100"), 4, FatTree()).channel(32, 1),
     "mi300x": Network(host("azure-nd-mi300x-v5"), 1, FatTree()).channel(8, 1),

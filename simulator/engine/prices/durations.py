@@ -12,7 +12,6 @@ from simulator.engine.step.pieces import COMPUTE, HOST, Item, Piece
 from simulator.engine.step.transfers import SCALE_OUT, SCALE_UP, Loads, Payload, Way, scaled
 from simulator.machine import collectives
 from simulator.machine.channel import Channel
-from simulator.machine.collectives import all_to_all
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import attention, elementwise, gemm
 from simulator.machine.traffic import Pattern
@@ -115,7 +114,8 @@ class Durations:
         if work.routing is None:
             alone = collectives.time(work.operation, work.nbytes, channel, self.algorithm)
         else:
-            alone = all_to_all.plan(channel, dispatch.forwarded(work.routing, channel)).time(work.nbytes)
+            sms = self.stack.communication_sms * self.gpu.sms
+            alone = dispatch.seconds(work, work.routing, channel, self.gpu, sms)
         up, out = self._sent(work, channel)
         line = max(up / channel.scale_up_bandwidth, out / _width(work, channel))
         return max(alone / self.shared.rate("exchange", STREAMS.get(work.axis, work.axis)), line)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from simulator.machine.channel import Channel
-from simulator.machine.collectives import nccl
+from simulator.machine.collectives import domain, nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan
 from simulator.machine.collectives.links import shared
 from simulator.machine.collectives.rates import exchange_rate, fill, hop, links, step
@@ -73,4 +73,6 @@ class AllToAll(Collective):
         return nbytes * to_everyone(channel).out
 
     def plans(self, operation: Operation, channel: Channel) -> tuple[Plan, ...]:
+        if (inside := domain.measured(channel)) is not None:
+            return domain.exchange(channel, inside)
         return (plan(channel, to_everyone(channel)),)

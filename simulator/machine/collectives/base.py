@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import hypot
 from typing import ClassVar, Literal
 
 from simulator.machine.channel import Channel
@@ -20,7 +21,8 @@ class Plan:
 
     time = latency + T + sum of F T' / (F + T'), with T the bytes over the rate of the busiest link. A pipeline of
     pieces starts as if it had one, with T' of extra time in which nothing overlaps, and ends with F, one piece
-    of full size under way at each place.
+    of full size under way at each place. Where steps overlap with their transfers, each takes the longer of both: all
+    but the latency is the hypotenuse over the steps' ``floor``.
     """
 
     protocol: str
@@ -29,6 +31,8 @@ class Plan:
     """Seconds a byte of the buffer on the busiest link."""
     fills: tuple[tuple[Seconds, float], ...] = ()
     """F, and T' a byte."""
+    floor: Seconds = 0.0
+    """Latency of all steps, where it overlaps with the transfer."""
     expected_latency: Seconds | None = None
     """What the library expects when it chooses; the same as the time where left out."""
     expected_per_byte: float = 0.0
@@ -37,12 +41,12 @@ class Plan:
 
     def time(self, nbytes: Bytes) -> Seconds:
         """Return the time from the moment the last rank arrives."""
-        time = self.latency + self.per_byte * nbytes
+        time = self.per_byte * nbytes
         for most, per_byte in self.fills:
             if most > 0:
                 alone = per_byte * nbytes
                 time += most * alone / (most + alone)
-        return time
+        return self.latency + (hypot(time, self.floor) if self.floor else time)
 
     def expected(self, nbytes: Bytes) -> Seconds:
         """Return the time by which the library chooses."""

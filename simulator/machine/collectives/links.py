@@ -7,8 +7,13 @@ from functools import cache
 from typing import Any, Literal
 
 from simulator import catalog
+from simulator.machine.collectives.inside import Inside, mean, read
 from simulator.machine.torus import Sides
-from simulator.units import Bytes, BytesPerSecond, Seconds, Share, parse
+from simulator.units import Bytes, BytesPerSecond, Count, Seconds, Share, parse
+
+PAIR: Count = 2
+MEAN = "mean"
+"""What an entry says that takes the mean of the generations measured inside a domain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +24,7 @@ class ScaleUpLinks:
     """The row of NCCL's tables: Volta, Ampere, Hopper, Blackwell."""
     steps: Literal["NVLINK", "PCI", "NET"]
     """Which latencies of NCCL a step has."""
-    shape: Literal["switch", "mesh", "cube-mesh", "torus"]
+    shape: Literal["switch", "mesh", "cube-mesh", "torus", "shared"]
     link: BytesPerSecond | None = None
     """One link of the data sheet, where NCCL says what it counts on of it."""
     ring: Share
@@ -44,12 +49,19 @@ class ScaleUpLinks:
     """Measured latency of a step by protocol, where it is not NCCL's."""
     latency_source: str = ""
     """Whose measurement the latencies are from."""
+    inside: Inside | None = None
+    """What NCCL attains inside one domain, where that was measured at all sizes."""
 
     def usable(
         self, ranks: int, bandwidth: BytesPerSecond, pair: BytesPerSecond | None, sides: Sides = ()
     ) -> BytesPerSecond:
         """Return what a ring of `ranks` can use of a GPU's links: on a mesh those to the other ranks, on a torus those
-        along the sides of the box that the ranks fill."""
+        along the sides of the box that the ranks fill.
+
+        On a shared path each of n gets 1/n of what the path carries, and that falls with 1/n as well.
+        """
+        if self.shape == "shared":
+            return bandwidth * (PAIR / max(PAIR, ranks)) ** 2
         if self.shape == "switch" or pair is None:
             return bandwidth
         if self.shape == "torus":
@@ -119,7 +131,22 @@ def fabric(name: str) -> ScaleUpLinks:
         step=tuple((protocol, parse(text, "s")) for protocol, text in found.get("step", {}).items()),
         latencies=tuple((protocol, parse(text, "s")) for protocol, text in found.get("latencies", {}).items()),
         latency_source=found.get("latency_source", ""),
+        inside=_inside(found.get("inside")),
     )
+
+
+@cache
+def measured_inside(apart_from: str = "") -> Inside:
+    """Return the mean of the generations that were measured inside a domain, for one that was not."""
+    fabrics = _entry()["fabrics"].items()
+    switched = (f.get("inside") for name, f in fabrics if name != apart_from and f["steps"] == "NVLINK")
+    return mean([read(one) for one in switched if isinstance(one, dict)])
+
+
+def _inside(entry: Any) -> Inside | None:
+    if entry is None:
+        return None
+    return measured_inside() if entry == MEAN else read(entry)
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import ClassVar
 from simulator.machine.channel import Channel
 from simulator.machine.collectives import nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
-from simulator.machine.collectives.rates import fill, links, ring_rate
+from simulator.machine.collectives.rates import links, ring_rate, widened
 from simulator.units import Bytes
 
 
@@ -45,11 +45,17 @@ class Nvls(Collective):
                 protocol="Simple",
                 latency=latency,
                 per_byte=per_byte,
-                fills=((fill(channel, self.up_bytes(operation, 1.0, channel) / per_byte), per_byte),),
+                fills=((in_flight(channel) * per_byte / self.up_bytes(operation, 1.0, channel), per_byte),),
                 expected_latency=latency,
                 expected_per_byte=channel.ranks / (channel.ranks - 1) / expected,
             ),
         )
+
+
+def in_flight(channel: Channel) -> Bytes:
+    """Return the bytes under way before the switch runs at its rate."""
+    inside = links(channel).inside
+    return widened(inside.multicast_fill if inside else links(channel).fill, channel)
 
 
 def worthwhile(channel: Channel) -> bool:

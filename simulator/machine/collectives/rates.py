@@ -12,6 +12,8 @@ from simulator.units import Bytes, BytesPerSecond, Seconds
 ONE_SWITCH: Seconds = 1.6e-6
 """Fabric under NCCL's own network latencies: two NICs of 0.5 us and one switch."""
 MIB = float(1 << 20)
+HOST = 8
+"""Ranks of the domains that bytes in flight were measured on."""
 
 
 def links(channel: Channel) -> ScaleUpLinks:
@@ -61,9 +63,14 @@ def fill(channel: Channel, rate: BytesPerSecond) -> Seconds:
     Inside a domain 32 channels hold a slice each, and no fewer than a 4 MiB buffer a rank; across domains the
     channels follow the NICs, which ranks share evenly.
     """
-    most = links(channel).fill
-    share = channel.ranks_per_host / 8
-    return most * (max(1.0, share) if channel.inside_host else share) / rate
+    if channel.inside_host:
+        return widened(links(channel).fill, channel) / rate
+    return links(channel).fill * channel.ranks_per_host / HOST / rate
+
+
+def widened(fill: Bytes, channel: Channel) -> Bytes:
+    """Return the bytes in flight inside a domain: those of eight ranks, and more with more ranks."""
+    return fill * max(1.0, channel.ranks_per_host / HOST)
 
 
 def levels(hosts: int) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from simulator.machine.channel import Channel
-from simulator.machine.collectives import nccl
+from simulator.machine.collectives import domain, nccl
 from simulator.machine.collectives.base import Collective, Operation, Plan, bus_factor
 from simulator.machine.collectives.rates import fill, hop, links, out_rate, ring_rate, step
 from simulator.units import Bytes, BytesPerSecond, Seconds
@@ -35,6 +35,8 @@ class Ring(Collective):
         return 0.0 if channel.inside_host else nbytes * bus_factor(operation, channel.ranks)
 
     def plans(self, operation: Operation, channel: Channel) -> tuple[Plan, ...]:
+        if (inside := domain.measured(channel)) is not None:
+            return domain.ring(operation, channel, inside, self.steps(operation, channel))
         rate, factor = bandwidth(channel), bus_factor(operation, channel.ranks)
         constants = links(channel)
         most = fill(channel, rate)

@@ -41,6 +41,11 @@ ALGORITHMS = {
     "Tree": "tree",
     "CollNet/SHARP": "in-network",
 }
+UNADDED = frozenset({"int8", "uint8"})
+"""Formats that NVLink SHARP does not add, so that rings do (NVIDIA/nccl, src/include/device.h, ncclNvlsSupported)."""
+PCIE_ONLY = "PCIe only"
+SHARED = "PCIe shared"
+"""Kind of the links of cards without peer access that share one path (``links.yaml``)."""
 CARDS = re.compile(r"([0-9]{1,9})x([0-9]{1,9})\s?G(?:b|bps|b/s)?\b")
 PEAK = "peak (large)"
 LARGE = 2.0**34
@@ -123,6 +128,8 @@ def question(row: Row, gpu: Gpu) -> Question:
     if nbytes is None:
         raise InexpressibleError("the size is not a number of bytes")
     asked = ALGORITHMS.get(row.text("algo"), "auto")
+    if operation == "all_reduce" and row.text("dtype") in UNADDED:
+        asked = "ring"
     algorithm = asked if asked in collectives.algorithms() else "auto"
     return Question(operation, nbytes, _channel(row, gpu, operation), algorithm)
 
@@ -153,18 +160,19 @@ def _channel(row: Row, gpu: Gpu, operation: Operation) -> Channel:
         raise InexpressibleError("one GPU communicates with nobody")
     cards = CARDS.search(row.text("network"))
     nics, rate = (int(cards[1]), float(cards[2])) if cards else (None, None)
-    found = _network(gpu, gpus // nodes, nodes, nics, rate, row.text("network"))
+    found = network(_as_joined(gpu, row.text("network")), gpus // nodes, nodes, nics, rate, row.text("network"))
     if operation != "send":
         return found.channel(gpus)
     return found.channel(2, 1 if nodes == 1 else gpus // nodes)
 
 
 @lru_cache(maxsize=256)
-def _network(gpu: Gpu, size: int, nodes: int, nics: int | None, rate: float | None, network: str) -> Network:
+def network(gpu: Gpu, size: int, nodes: int, nics: int | None, rate: float | None, name: str) -> Network:
+    """Return the network of a host of the catalog with this GPU, changed to what a row says."""
     numbers = {"gpus_per_node": size, "nics": nics, "nic_gbps": rate}
     row = Row(
         line=0,
-        texts={"network": network},
+        texts={"network": name},
         numbers={name: float(value) for name, value in numbers.items() if value is not None},
     )
     near = rigs.nearest(gpu.name, row)
@@ -173,6 +181,17 @@ def _network(gpu: Gpu, size: int, nodes: int, nics: int | None, rate: float | No
     return Network(replace(host, gpus=size, **cards), nodes, FatTree())  # type: ignore[arg-type]
 
 
+def _as_joined(gpu: Gpu, network: str) -> Gpu:
+    """Return the GPU with the links that the row says it has: PCIe and nothing else is taken for one shared path."""
+    return replace(gpu, scale_up_kind=SHARED) if network == PCIE_ONLY else gpu
+
+
 def _plain(gpu: Gpu, size: int) -> Host:
     """Return a host of the GPU for a catalog that has none; its NICs matter only where the row names none either."""
-    return Host(gpu=gpu, gpus=size, scale_up=ScaleUp(domain=size, bandwidth=gpu.scale_up), nics=size, nic_bandwidth=NIC)
+    return Host(
+        gpu=gpu,
+        gpus=size,
+        scale_up=ScaleUp(domain=size, bandwidth=0.0 if gpu.scale_up_kind == SHARED else gpu.scale_up),
+        nics=size,
+        nic_bandwidth=NIC,
+    )

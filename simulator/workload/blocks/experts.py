@@ -162,7 +162,8 @@ class ExpertMlp(Block):
         rank, hidden = out.rank, out.model.hidden
         rows = self._received(rank)
         routing = self.experts.routing if out.stack.moe_dispatcher == "fused" else None
-        around = Exchange("expert", "all_to_all", rows * hidden * wire_width(rank, back=back), routing)
+        row = hidden * wire_width(rank, back=back)
+        around = Exchange("expert", "all_to_all", rows * row, routing, row if routing else 0.0, back)
         gathered = rows * rank.expert_tensor * hidden * rank.value
         over = Exchange("expert_tensor", "reduce_scatter" if back else "all_gather", gathered)
         exchanges = [(around, rank.expert > 1), (over, rank.expert_tensor > 1)]
