@@ -54,6 +54,7 @@ BASES = (
 )
 KINDS = {"lora": "lora", "qlora": "qlora", "lora-dora": "dora", "lora+embeddings": "lora"}
 OFFLOADS = {"weights to CPU": "parameters", "activations to CPU": "activations"}
+SPREAD = "layers spread"
 CUT_TEXTS = re.compile(r"mean (?P<mean>[\d.]+), standard deviation (?P<spread>[\d.]+).*cut at")
 LONGEST = re.compile(r"(?:longest sample|at most) (\d+)")
 BLOCK = re.compile(r"full, (\d+) of \d+ layers")
@@ -62,6 +63,8 @@ BLOCK = re.compile(r"full, (\d+) of \d+ layers")
 def method(row: Row) -> dict[str, Any] | None:
     """Return the method section of a row; None for full training, or where the table says nothing of methods."""
     said = row.text("method")
+    if SPREAD in row.text("sharding"):
+        raise InexpressibleError("layers spread over cards that work in turn (`device_map`) are not modelled")
     if said in ("", "full"):
         return None
     if said not in KINDS:
@@ -95,7 +98,7 @@ def _targets(row: Row) -> tuple[str, ...]:
 
 def of_step(row: Row) -> Row:
     """Return the row for its step: samples as long as they are in the mean, padding that was counted included."""
-    if "MICRO-BATCH" in row.text("step_kind") or "layers spread" in row.text("sharding"):
+    if "MICRO-BATCH" in row.text("step_kind"):
         row = _one_pass(row)
     tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
     if texts := CUT_TEXTS.search(row.text("length_distribution")):
@@ -117,14 +120,9 @@ def of_memory(row: Row) -> Row:
 
 def _one_pass(row: Row) -> Row:
     """Return a row whose step is one microbatch of every replica."""
-    passes = row.real("grad_accum") if "layers spread" in row.text("sharding") else 1.0
     gpus, size = row.real("gpus") or 1.0, row.real("micro_batch") or 1.0
-    replicas = gpus / ((row.real("tp") or 1.0) * (row.real("pp") or 1.0) * (row.real("cp") or 1.0))
-    time = row.real("step_time_s")
-    numbers = dict(row.numbers) | {"global_batch": replicas * size}
-    if time and passes:
-        numbers["step_time_s"] = time / passes
-    return replace(row, numbers=numbers)
+    split = (row.real("tp") or 1.0) * (row.real("pp") or 1.0) * (row.real("cp") or 1.0)
+    return replace(row, numbers=dict(row.numbers) | {"global_batch": gpus / split * size})
 
 
 def cut_mean(mean: float, spread: float, cut: float) -> float:

@@ -67,9 +67,11 @@ def test_full_training_has_no_method():
     assert "method" not in training(tuned_runs.of_step(row(method="full")))
 
 
-@pytest.mark.parametrize("said", [{"method": "vera"}, {"base_dtype": "int8 (GPTQ)"}])
+@pytest.mark.parametrize(
+    "said", [{"method": "vera"}, {"base_dtype": "int8 (GPTQ)"}, {"sharding": "layers spread over the cards"}]
+)
 def test_what_is_not_modelled_has_a_reason(said):
-    with pytest.raises(InexpressibleError, match="is not modelled"):
+    with pytest.raises(InexpressibleError, match="not modelled"):
         expression(tuned_runs.of_step(row(**said)))
 
 
