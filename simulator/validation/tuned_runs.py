@@ -60,11 +60,15 @@ LONGEST = re.compile(r"(?:longest sample|at most) (\d+)")
 BLOCK = re.compile(r"full, (\d+) of \d+ layers")
 
 
+def check(row: Row) -> None:
+    """Raise InexpressibleError where the cards of a row work one after the other."""
+    if SPREAD in row.text("sharding"):
+        raise InexpressibleError("layers spread over cards that work in turn (`device_map`) are not modelled")
+
+
 def method(row: Row) -> dict[str, Any] | None:
     """Return the method section of a row; None for full training, or where the table says nothing of methods."""
     said = row.text("method")
-    if SPREAD in row.text("sharding"):
-        raise InexpressibleError("layers spread over cards that work in turn (`device_map`) are not modelled")
     if said in ("", "full"):
         return None
     if said not in KINDS:
