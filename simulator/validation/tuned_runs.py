@@ -55,9 +55,12 @@ BASES = (
 KINDS = {"lora": "lora", "qlora": "qlora", "lora-dora": "dora", "lora+embeddings": "lora"}
 OFFLOADS = {"weights to CPU": "parameters", "activations to CPU": "activations"}
 SPREAD = "layers spread"
-CUT_TEXTS = re.compile(r"mean (?P<mean>[\d.]+), standard deviation (?P<spread>[\d.]+).*cut at")
-LONGEST = re.compile(r"(?:longest sample|at most) (\d+)")
-BLOCK = re.compile(r"full, (\d+) of \d+ layers")
+CUT_TEXTS = re.compile(
+    r"mean (?P<mean>[1-9]\d{0,8}(?:\.\d{1,9})?), "
+    r"standard deviation (?P<spread>\d{1,9}(?:\.\d{1,9})?).*cut at"
+)
+LONGEST = re.compile(r"(?:longest sample|at most) ([1-9]\d{0,8})")
+BLOCK = re.compile(r"full, (\d{1,5}) of \d+ layers")
 
 
 def check(row: Row) -> None:
@@ -105,8 +108,9 @@ def of_step(row: Row) -> Row:
     if "MICRO-BATCH" in row.text("step_kind"):
         row = _one_pass(row)
     tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
-    if texts := CUT_TEXTS.search(row.text("length_distribution")):
-        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), row.real("seq") or 0)))
+    cut, texts = row.real("seq"), CUT_TEXTS.search(row.text("length_distribution"))
+    if cut and texts and float(texts["spread"]):
+        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), cut)))
     if tokens and batch and tokens / batch != row.real("seq"):
         return _as_run(row, round(tokens / batch))
     return _as_run(row, row.whole("seq"))
@@ -161,7 +165,8 @@ def _as_run(row: Row, length: int | None) -> Row:
     }
     numbers = dict(row.numbers)
     numbers.pop("seq", None)
-    numbers |= {"year": float(year)} | ({"seq": float(length)} if length else {})
+    numbers |= {"year": float(year)} if re.fullmatch(r"\d{4}", year) else {}
+    numbers |= {"seq": float(length)} if length else {}
     return Row(line=row.line, texts=texts, numbers=numbers)
 
 
