@@ -22,6 +22,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "training.sequence_length": "sequence length",
         "training.global_batch": "global batch",
         "training.precision": "precision",
+        "training.method": "method",
     },
     "Cluster": {
         "cluster.host": "host",
@@ -189,7 +190,8 @@ def _text(key: str, here: Any, default: Any, *, kinds: bool) -> str:
         return LEFT_OUT[key]
     value = here if given else default
     if isinstance(value, dict) and (kinds or not given or len(value) == 1):
-        value = next((value[name] for name in NAMES if isinstance(value.get(name), str)), value)
+        names = ("kind", *NAMES) if kinds else NAMES
+        value = next((value[name] for name in names if isinstance(value.get(name), str)), value)
     return "" if value is None else written(value) if isinstance(value, dict | list) else _plain(value)
 
 

@@ -112,6 +112,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "training.phases.sequence_length": (1, 1_000_000_000),
     "training.evaluation.every": TOKENS,
     "training.recompute.layers": (0, 10_000),
+    "training.method.rank": (1, 1_000_000),
     "moe.imbalance": (1, 1e6),
     "moe.capacity": MORE_THAN_NOTHING,
     "jitter.slow": (1, 1e6),

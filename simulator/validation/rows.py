@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.validation import batches, layouts, phrases, rigs, shapes, stacks
+from simulator.validation import batches, layouts, phrases, rigs, shapes, stacks, tuned_runs
 from simulator.validation.expression import Expression
 from simulator.validation.row import Row
 
@@ -14,6 +14,7 @@ def expression(row: Row) -> Expression:
 
     Raises InexpressibleError with the reason where no scenario says what the row says.
     """
+    tuned_runs.check(row)
     model = shapes.model(row)
     rig = rigs.rig(row)
     size = layouts.degrees(row)

@@ -54,9 +54,19 @@ BASES = (
 )
 KINDS = {"lora": "lora", "qlora": "qlora", "lora-dora": "dora", "lora+embeddings": "lora"}
 OFFLOADS = {"weights to CPU": "parameters", "activations to CPU": "activations"}
-CUT_TEXTS = re.compile(r"mean (?P<mean>[\d.]+), standard deviation (?P<spread>[\d.]+).*cut at")
-LONGEST = re.compile(r"(?:longest sample|at most) (\d+)")
-BLOCK = re.compile(r"full, (\d+) of \d+ layers")
+SPREAD = "layers spread"
+CUT_TEXTS = re.compile(
+    r"mean (?P<mean>[1-9]\d{0,8}(?:\.\d{1,9})?), "
+    r"standard deviation (?P<spread>\d{1,9}(?:\.\d{1,9})?).*cut at"
+)
+LONGEST = re.compile(r"(?:longest sample|at most) ([1-9]\d{0,8})")
+BLOCK = re.compile(r"full, (\d{1,5}) of \d+ layers")
+
+
+def check(row: Row) -> None:
+    """Raise InexpressibleError where the cards of a row work one after the other."""
+    if SPREAD in row.text("sharding"):
+        raise InexpressibleError("layers spread over cards that work in turn (`device_map`) are not modelled")
 
 
 def method(row: Row) -> dict[str, Any] | None:
@@ -95,11 +105,12 @@ def _targets(row: Row) -> tuple[str, ...]:
 
 def of_step(row: Row) -> Row:
     """Return the row for its step: samples as long as they are in the mean, padding that was counted included."""
-    if "MICRO-BATCH" in row.text("step_kind") or "layers spread" in row.text("sharding"):
+    if "MICRO-BATCH" in row.text("step_kind"):
         row = _one_pass(row)
     tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
-    if texts := CUT_TEXTS.search(row.text("length_distribution")):
-        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), row.real("seq") or 0)))
+    cut, texts = row.real("seq"), CUT_TEXTS.search(row.text("length_distribution"))
+    if cut and texts and float(texts["spread"]):
+        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), cut)))
     if tokens and batch and tokens / batch != row.real("seq"):
         return _as_run(row, round(tokens / batch))
     return _as_run(row, row.whole("seq"))
@@ -117,14 +128,9 @@ def of_memory(row: Row) -> Row:
 
 def _one_pass(row: Row) -> Row:
     """Return a row whose step is one microbatch of every replica."""
-    passes = row.real("grad_accum") if "layers spread" in row.text("sharding") else 1.0
     gpus, size = row.real("gpus") or 1.0, row.real("micro_batch") or 1.0
-    replicas = gpus / ((row.real("tp") or 1.0) * (row.real("pp") or 1.0) * (row.real("cp") or 1.0))
-    time = row.real("step_time_s")
-    numbers = dict(row.numbers) | {"global_batch": replicas * size}
-    if time and passes:
-        numbers["step_time_s"] = time / passes
-    return replace(row, numbers=numbers)
+    split = (row.real("tp") or 1.0) * (row.real("pp") or 1.0) * (row.real("cp") or 1.0)
+    return replace(row, numbers=dict(row.numbers) | {"global_batch": gpus / split * size})
 
 
 def cut_mean(mean: float, spread: float, cut: float) -> float:
@@ -159,7 +165,8 @@ def _as_run(row: Row, length: int | None) -> Row:
     }
     numbers = dict(row.numbers)
     numbers.pop("seq", None)
-    numbers |= {"year": float(year)} | ({"seq": float(length)} if length else {})
+    numbers |= {"year": float(year)} if re.fullmatch(r"\d{4}", year) else {}
+    numbers |= {"seq": float(length)} if length else {}
     return Row(line=row.line, texts=texts, numbers=numbers)
 
 

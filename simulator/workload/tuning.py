@@ -17,7 +17,7 @@ from simulator.workload.methods.full import Full
 Learning = Literal["whole", "learns", "passes", "still"]
 """A piece of the model learns as a whole, has weights that learn as the method says, passes gradients on to such
 weights below it, or has no backward."""
-LAYERS = re.compile(r"layers? +(\d+)(?: *- *(\d+))?")
+LAYERS = re.compile(r"layers? +([0-9]{1,9})(?: *- *([0-9]{1,9}))?")
 ENDS: tuple[End, ...] = ("embedding", "head")
 
 
@@ -65,7 +65,7 @@ def mistake(text: str, layers: int) -> str | None:
         return None
     said = LAYERS.fullmatch(text)
     if said is None:
-        return f"{text!r} is no part of a model; write embedding, head, or layers and a range, such as layers 0-11"
+        return f"{text[:40]!r} is no part of a model; write embedding, head, or layers and a range, such as layers 0-11"
     first, last = int(said[1]), int(said[2] or said[1])
     if last < first or last >= layers:
         return f"{text!r} is not among the model's layers 0 to {layers - 1}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from simulator.scenario import from_dict
-from simulator.simulation import fits
+from simulator.simulation import fits, predict
 from simulator.validation import files, tuned_runs
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.row import Row
 from simulator.validation.rows import expression
+from simulator.validation.suites import finetune
 from simulator.validation.suites.finetune import Finetune
 
 ROW = {
@@ -67,9 +68,11 @@ def test_full_training_has_no_method():
     assert "method" not in training(tuned_runs.of_step(row(method="full")))
 
 
-@pytest.mark.parametrize("said", [{"method": "vera"}, {"base_dtype": "int8 (GPTQ)"}])
+@pytest.mark.parametrize(
+    "said", [{"method": "vera"}, {"base_dtype": "int8 (GPTQ)"}, {"sharding": "layers spread over the cards"}]
+)
 def test_what_is_not_modelled_has_a_reason(said):
-    with pytest.raises(InexpressibleError, match="is not modelled"):
+    with pytest.raises(InexpressibleError, match="not modelled"):
         expression(tuned_runs.of_step(row(**said)))
 
 
@@ -140,3 +143,21 @@ def test_qlora_of_70b_fits_on_two_cards_of_24_gb_with_weights_on_the_host():
     """AnswerDotAI/fsdp_qlora, benchmarks_03_2024.md: 14.92 GiB on each of two RTX 3090 with CPU offload."""
     assert verdict("rtx-3090", 2, QLORA, offload={"parameters": "100%"}) > 0.8
     assert verdict("rtx-3090", 2, {"kind": "lora", "rank": 64}) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        ({"stack": "unknown"}, {}),
+        ({"stack": ""}, {"seq": None, "global_batch": None}),
+        ({"length_distribution": "mean 0, standard deviation 0, cut at"}, {}),
+        ({"length_distribution": "texts, mean 300.5, standard deviation 0, cut at the maximum length"}, {}),
+        ({"sharding": "by magic", "recompute": "perhaps", "mem_kind": "?", "kernels": "all"}, {"gpus": None}),
+    ],
+)
+def test_no_row_stops_the_others(texts, numbers):
+    """Whatever a table says, each row has a prediction or a reason."""
+    lines = list(finetune.lines(row(numbers, **texts), predict))
+    assert lines
+    assert all(line.note or line.predicted is not None for line in lines)
+    assert not any("a defect" in line.note for line in lines)
