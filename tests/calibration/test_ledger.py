@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -86,3 +87,20 @@ def replace_ratio(one: LeftOut, ratio: float) -> LeftOut:
 def test_only_the_factor_is_written_again() -> None:
     text = "# scale: no\nscale: 1.20\nlevels:\n  run: {shared: 0.05}\n"
     assert residuals.rewritten(text, 1.374) == "# scale: no\nscale: 1.37\nlevels:\n  run: {shared: 0.05}\n"
+
+
+class _Quick:
+    """A prediction of one second for anything."""
+
+    step_time_s = 1.0
+    parts_s: ClassVar[dict[str, float]] = {"compute": 1.0}
+
+
+@pytest.mark.parametrize(("family", "kind"), [("KOR", "software"), ("ZB", "software"), ("NM", "known")])
+def test_a_neighbours_entry_predicts_and_the_doubt_is_that_of_unmeasured_software(family: str, kind: str) -> None:
+    row = next(row for row in files.read(RUNS).rows if row.text("family") == family and row.text("score_time") != "0")
+    predict: Any = lambda scenario: _Quick()  # noqa: E731
+    found = residuals._left_out(shipped(), predict, row)
+    assert found is not None
+    assert found.kind.split("+")[0] == kind
+    assert found.work == family
