@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 from simulator.calibration import ledger, residuals
 from simulator.calibration.residuals import LeftOut, held, scale, unseen
+from simulator.cli import app
 from simulator.outcome.ledger import Ledger, merged, shipped
 from simulator.outcome.step_error import HIGH, quantile
 from simulator.validation import files
@@ -104,3 +108,17 @@ def test_a_neighbours_entry_predicts_and_the_doubt_is_that_of_unmeasured_softwar
     assert found is not None
     assert found.kind.split("+")[0] == kind
     assert found.work == family
+
+
+def test_the_command_writes_the_ledger_and_the_factor_and_keeps_what_does_not_ship(tmp_path: Path) -> None:
+    head, *rows = RUNS.read_text(encoding="utf-8").splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text(
+        "\n".join([head, *[row for row in rows if row.split(",")[1] == "llmc"][:2]]) + "\n", encoding="utf-8"
+    )
+    done = CliRunner().invoke(app, ["calibrate", "--ledger", "--runs", str(few), "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "software" in done.stdout
+    found = yaml.safe_load((tmp_path / "ledger.yaml").read_text(encoding="utf-8"))
+    assert found["families"].keys() == {"llmc", *DOES_NOT_SHIP}
+    assert yaml.safe_load((tmp_path / "residuals.yaml").read_text(encoding="utf-8"))["scale"] >= residuals.LEAST
