@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from simulator.engine.step.local_clock import Timing
 from simulator.errors import ForetrainError, ScenarioError
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
-from simulator.outcome import near_limit
+from simulator.outcome import everything, near_limit
 from simulator.outcome.accounts import memory_result, model_size, step_result
 from simulator.outcome.campaign import run_input, run_result, stretches
 from simulator.outcome.cost import cost
@@ -26,8 +26,9 @@ from simulator.outcome.expectations import expected
 from simulator.outcome.intervals import step_error
 from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
-from simulator.outcome.step_error import SURE
-from simulator.outcome.targets import missed
+from simulator.outcome.step_error import SURE, StepError
+from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.unknown import Really, unknown
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
 from simulator.sums import added
@@ -99,6 +100,12 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
     whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
     outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
     happened = run_result(scenario, whole, outcomes, told.mfu)
+    luck = stretches(whole, outcomes)
+    doubts = unknown(scenario)
+    vary = Really(doubts) if doubts.any and happened.progress else None
+    really = run.spread(whole, scenario.seed, scenario.runs, mapped, vary) if vary else outcomes
+    unsure = error if scenario.training.duration is None else SURE
+    happened = with_every_doubt(happened, stretches(whole, really), really, unsure)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
     bill = cost(
@@ -110,6 +117,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         electricity=prices.electricity,
         pue=prices.pue,
         carbon=prices.carbon,
+        luck=happened.luck.wall_clock_s if happened.luck else None,
     )
     result = Result(
         version=version(),
@@ -125,9 +133,10 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         cost=bill,
         targets=missed(
             scenario.targets,
-            stretches(whole, outcomes),
-            error if scenario.training.duration is None else SURE,
+            stretches(whole, really),
+            unsure,
             bill.dollars.mean / happened.wall_clock_s.mean,
+            luck,
         ),
         not_modelled=NOT_MODELLED,
         plugins=plugins.loaded(),
@@ -135,6 +144,20 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         occupancy=occupancy(scenario, played.spans) if played else (),
     )
     return replace(result, expected=expected(scenario.expect, result.as_dict())) if scenario.expect else result
+
+
+def with_every_doubt(
+    happened: RunResult, runs: Sequence[Stretch], outcomes: Sequence[run.Outcome], error: StepError
+) -> RunResult:
+    """Return the result of a run whose percentiles hold every doubt, and whose means are those of runs as predicted."""
+    if not happened.progress:
+        return happened
+    trains = [outcome.parts.get("train", 0.0) for outcome in outcomes]
+    return replace(
+        happened,
+        wall_clock_s=everything.wall_clock(happened.wall_clock_s.mean, runs, error),
+        goodput=everything.goodput(happened.goodput.mean, trains, runs, error),
+    )
 
 
 def measured(scenario: Scenario) -> Timing:

@@ -12,7 +12,7 @@ from simulator.machine.collectives.links import fabric as links
 from simulator.machine.collectives.links import fabric_of
 from simulator.machine.network import FabricParts
 from simulator.outcome.cost import distribution
-from simulator.outcome.results import RunResult
+from simulator.outcome.results import RunLuck, RunResult
 from simulator.outcome.targets import Stretch
 from simulator.reliability import spares
 from simulator.reliability.advice import interval_advice
@@ -127,6 +127,7 @@ def _copied(scenario: Scenario, size: Bytes) -> Seconds:
 def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], mfu: Share | None) -> RunResult:
     """Return what the runs say together; parts are means, and sum to the mean wall clock."""
     walls = [outcome.wall_clock for outcome in outcomes]
+    wall, goodput = distribution(walls), distribution([outcome.goodput for outcome in outcomes])
     mean = {part: added(outcome.parts.get(part, 0.0) for outcome in outcomes) / len(outcomes) for part in PARTS}
     causes: dict[str, float] = {}
     for outcome in outcomes:
@@ -136,8 +137,9 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
     tier = saves.tiers[0] if saves.tiers else None
     return RunResult(
         ideal_s=run.work,
-        wall_clock_s=distribution(walls),
-        goodput=distribution([outcome.goodput for outcome in outcomes]),
+        wall_clock_s=wall,
+        goodput=goodput,
+        luck=RunLuck(wall_clock_s=wall, goodput=goodput),
         goodput_definitions=definitions(mean, mfu),
         parts_s=mean,
         interruptions={
@@ -160,15 +162,19 @@ def run_result(scenario: Scenario, run: RunInput, outcomes: Sequence[Outcome], m
 
 
 def stretches(run: RunInput, outcomes: Sequence[Outcome]) -> tuple[Stretch, ...]:
-    """Return of each run what grows with the time of a step: all but evaluations and stops that are announced."""
-    if not all(outcome.progress for outcome in outcomes):
-        return (Stretch(inf),)
+    """Return of each run what grows with the time of a step: all but evaluations and stops that are announced.
+
+    A run that was given up never ends.
+    """
     announced = not isinstance(run.failures.planned, Planned)
     fixed = [
         outcome.parts.get("other", 0.0) + (outcome.parts.get("planned", 0.0) if announced else 0.0)
         for outcome in outcomes
     ]
-    return tuple(Stretch(one.wall_clock - still, still) for one, still in zip(outcomes, fixed, strict=True))
+    return tuple(
+        Stretch(one.wall_clock - still, still) if one.progress else Stretch(inf)
+        for one, still in zip(outcomes, fixed, strict=True)
+    )
 
 
 def _spares(run: RunInput, outcomes: Sequence[Outcome]) -> dict[str, float | int | None]:

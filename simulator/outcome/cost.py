@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.outcome.results import CostResult, Distribution
+from simulator.outcome.results import CostLuck, CostResult, Distribution
 from simulator.units import DollarsPerHour, DollarsPerKilowattHour, Joules, KilogramsPerKilowattHour, Number
 
 JOULES_PER_KILOWATT_HOUR = 3.6e6
@@ -40,25 +40,23 @@ def cost(
     electricity: DollarsPerKilowattHour = 0.0,
     pue: Number = 1.0,
     carbon: KilogramsPerKilowattHour = 0.0,
+    luck: Distribution | None = None,
 ) -> CostResult:
     """Return the cost of keeping `gpus` rented for `wall_clock` seconds, `spare_gpus` of which stand by.
 
     `energy` is what the machines draw in the mean run; the building draws `pue` times as much. `electricity` is what
-    the tenant pays beside the rent, nothing where the rent includes it.
+    the tenant pays beside the rent, nothing where the rent includes it. `luck` is the wall clock by failures alone.
     """
-    hours = scaled(wall_clock, gpus / 3600.0)
     drawn = energy * pue / JOULES_PER_KILOWATT_HOUR
     per_second = drawn * electricity / wall_clock.mean if wall_clock.mean else 0.0
-    dollars = Distribution(
-        **{
-            name: getattr(hours, name) * gpu_hour + getattr(wall_clock, name) * per_second
-            for name in ("mean", "p10", "p50", "p90")
-        }
-    )
+    each = gpus / 3600.0 * gpu_hour + per_second
+    hours = scaled(wall_clock, gpus / 3600.0)
+    alone = None if luck is None else CostLuck(gpu_hours=scaled(luck, gpus / 3600.0), dollars=scaled(luck, each))
     return CostResult(
         gpu_hours=hours,
-        dollars=dollars,
+        dollars=scaled(wall_clock, each),
         energy_j=energy * pue,
         co2_kg=drawn * carbon,
         spares_dollars=spare_gpus / gpus * hours.mean * gpu_hour,
+        luck=alone,
     )

@@ -140,10 +140,29 @@ class Distribution:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunLuck:
+    """The luck of failures alone: the step, rates and times as predicted."""
+
+    wall_clock_s: Distribution
+    goodput: Distribution
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostLuck:
+    """The same in money."""
+
+    gpu_hours: Distribution
+    dollars: Distribution
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     ideal_s: float
     wall_clock_s: Distribution
+    """Percentiles hold every doubt: the step, failure rates, times of recovery, saves, luck. The mean is of the runs as
+    predicted."""
     goodput: Distribution
+    """Likewise."""
     goodput_definitions: dict[str, Any]
     parts_s: dict[str, float]
     interruptions: dict[str, Any]
@@ -152,8 +171,10 @@ class RunResult:
     """interval_s, stall_s, persist_s, bytes."""
     spares: dict[str, Any] = field(default_factory=dict)
     progress: bool = True
+    luck: RunLuck | None = None
+    """The luck of failures alone."""
     samples: tuple[float, ...] = ()
-    """Wall clock of each simulated run in seconds, for the distribution of finish dates."""
+    """Wall clock of each simulated run in seconds, by the luck of failures, for the distribution of finish dates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +185,8 @@ class CostResult:
     co2_kg: float
     spares_dollars: float = 0.0
     """Rent of the hosts that stand by, in the mean run."""
+    luck: CostLuck | None = None
+    """The luck of failures alone."""
 
 
 class Level(NamedTuple):

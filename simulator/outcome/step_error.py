@@ -7,6 +7,8 @@ from functools import lru_cache
 from math import atan, cos, exp, log, pi, sin, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from simulator.sums import added
 from simulator.units import Number, Share
 
@@ -89,6 +91,19 @@ def below(x: Number) -> Share:
     """
     angle = atan(x / sqrt(DEGREES))
     return 0.5 + (angle + sin(angle) * (cos(angle) + 2 / 3 * cos(angle) ** 3)) / pi
+
+
+def longer(error: StepError, left: np.ndarray, growing: np.ndarray) -> np.ndarray:
+    """Return the chance that f x `growing` exceeds `left`, f being measured over predicted; arrays of one number a run.
+
+    Runs that never end exceed everything, and nothing exceeds more than what does not grow.
+    """
+    ratio = np.divide(left, growing, out=np.where(left >= 0, np.inf, -np.inf), where=growing > 0)
+    able = (ratio > 0) & np.isfinite(growing) & np.isfinite(ratio)
+    x = -np.log(np.where(able, ratio, 1.0) / error.median) / error.sd_ln
+    angle = np.arctan(x / sqrt(DEGREES))
+    chance = 0.5 + (angle + np.sin(angle) * (np.cos(angle) + 2 / 3 * np.cos(angle) ** 3)) / pi
+    return np.where(able, chance, np.where((ratio <= 0) | ~np.isfinite(growing), 1.0, 0.0))
 
 
 @lru_cache(maxsize=4096)

@@ -30,11 +30,19 @@ class Stretch(NamedTuple):
     """Whatever the step takes."""
 
 
-def missed(targets: Targets, runs: Sequence[Stretch], error: StepError, dollars_per_second: Number) -> dict[str, Any]:
+def missed(
+    targets: Targets,
+    runs: Sequence[Stretch],
+    error: StepError,
+    dollars_per_second: Number,
+    luck: Sequence[Stretch] | None = None,
+) -> dict[str, Any]:
     """Return the targets, the chance that each is missed, and which are: those beyond the risk that is accepted.
 
-    A chance holds both kinds of luck; beside it stands that of failures alone.
+    A chance holds every doubt that `runs` hold and the error of the step; beside it stands that of `luck`, the same
+    runs with failures alone (`runs` where left out).
     """
+    alone = runs if luck is None else luck
     deadline, budget = targets.deadline, targets.budget
     if deadline is None and budget is None:
         return {}
@@ -43,10 +51,10 @@ def missed(targets: Targets, runs: Sequence[Stretch], error: StepError, dollars_
     return {
         "deadline_s": deadline,
         "p_late": late,
-        "p_late_by_failures": _longer(runs, deadline, SURE),
+        "p_late_by_failures": _longer(alone, deadline, SURE),
         "budget_dollars": budget,
         "p_over_budget": over,
-        "p_over_budget_by_failures": _longer(runs, affordable, SURE),
+        "p_over_budget_by_failures": _longer(alone, affordable, SURE),
         "risk": targets.risk,
         "missed": [name for name, p in (("deadline", late), ("budget", over)) if p is not None and p > targets.risk],
     }

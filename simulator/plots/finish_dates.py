@@ -24,7 +24,7 @@ def applies(result: Result) -> bool:
 def draw(result: Result, axes: Axes) -> Axes:
     """Draw a histogram of the wall clock, with a line at each percentile and at the ideal."""
     samples = _finished(result)
-    wall = result.run.wall_clock_s
+    wall = result.run.luck.wall_clock_s if result.run.luck else result.run.wall_clock_s
     scale, unit = (DAY, "days") if wall.p50 >= 2 * DAY else (HOUR, "hours")
     days = [sample / scale for sample in samples]
     counts, edges, _ = axes.hist(days, bins=_bins(days), color=colours.SKY, edgecolor=colours.PAPER, linewidth=0.8)
@@ -49,7 +49,7 @@ def draw(result: Result, axes: Axes) -> Axes:
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_ylabel("share of the runs")
-    sure = "" if result.step.time_low_s == result.step.time_high_s else "; the step as predicted"
+    sure = "" if result.step.time_low_s == result.step.time_high_s else "; failures alone, the step as predicted"
     axes.set_xlabel(
         f"{unit} from start to end ({digits(result.run.ideal_s / scale)} if nothing went wrong);"
         f" {len(samples):,} simulated runs{sure}"

@@ -22,11 +22,21 @@ def section(result: Result) -> Section | None:
                 note=f"the mean; P10/P50/P90 {spread(cost.gpu_hours, prefixed)}",
             ),
             Fact(label="dollars", value=dollars(cost.dollars.mean), note=_unit_price(result)),
+            *_luck(result),
             *_spares(result),
             Fact(label="energy", value=energy(cost.energy_j)),
             Fact(label="CO2", value=mass(cost.co2_kg)),
         ),
     )
+
+
+def _luck(result: Result) -> tuple[Fact, ...]:
+    """Return how far failures alone move the cost, where something else does too."""
+    luck = result.cost.luck
+    if luck is None or luck.dollars == result.cost.dollars:
+        return ()
+    value = f"{dollars(luck.dollars.p10)} to {dollars(luck.dollars.p90)}"
+    return (Fact(label="failures alone", value=value, note="P10 to P90 if the step and all rates were sure"),)
 
 
 def _spares(result: Result) -> tuple[Fact, ...]:

@@ -48,7 +48,7 @@ def section(result: Result) -> Section:
             if run.parts_s.get(part, 0.0) > 0
         ),
         facts=(
-            *_of_the_step(result),
+            *_luck(result),
             Fact(label="goodput", value=percent(run.goodput.mean), note=f"P10/P50/P90 {spread(run.goodput, percent)}"),
             *_definitions(run.goodput_definitions),
             *_checkpoint(run),
@@ -67,17 +67,17 @@ def _optimism(result: Result) -> tuple[str, ...]:
     return (said,) if said else ()
 
 
-def _of_the_step(result: Result) -> tuple[Fact, ...]:
-    """Days and dollars stretch with the step, whose range their percentiles do not hold."""
-    step = result.step
-    if not follows_the_step(result):
+def _luck(result: Result) -> tuple[Fact, ...]:
+    """Return how far failures alone move the run, where something else does too."""
+    luck = result.run.luck
+    if luck is None or luck.wall_clock_s == result.run.wall_clock_s:
         return ()
-    low, high = (bound / step.time_s - 1 for bound in (step.time_low_s, step.time_high_s))
+    wall = luck.wall_clock_s
     return (
         Fact(
-            label="error of the step",
-            value=f"{low:+.0%} to {high:+.0%}",
-            note="on days and dollars, beside P10 and P90, which are the luck of failures",
+            label="failures alone",
+            value=f"{duration(wall.p10)} to {duration(wall.p90)}",
+            note="P10 to P90 if the step and all rates were sure",
         ),
     )
 

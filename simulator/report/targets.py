@@ -20,12 +20,12 @@ def section(result: Result) -> Section | None:
     if not facts:
         return None
     luck = "failures and the error of the step" if follows_the_step(result) else "failures"
-    notes = (f"chances hold the luck of {luck}, not other prices or failure rates",)
+    notes = (f"chances hold the luck of {luck}, with what failure rates may be, not other prices",)
     return Section(name="targets", title="Targets", facts=tuple(facts), notes=notes)
 
 
 def _note(missed: str, whole: Share | None, by_failures: Share | None) -> str:
     """Return the chance, and what is left of it if the step is sure, where that is another one."""
     said, alone = chance(whole or 0.0), chance(by_failures or 0.0)
-    sure = "" if said == alone else f"; {alone} if the step takes what is predicted"
+    sure = "" if said == alone else f"; {alone} by failures alone"
     return f"{missed} with a chance of {said}{sure}"

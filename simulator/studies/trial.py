@@ -97,6 +97,7 @@ class Trial:
             electricity=prices.electricity,
             pue=prices.pue,
             carbon=prices.carbon,
+            luck=happened.luck.wall_clock_s if happened.luck else None,
         )
         return happened, bill
 

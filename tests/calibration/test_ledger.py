@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 from simulator.calibration import ledger, residuals
 from simulator.calibration.residuals import LeftOut, held, scale, unseen
+from simulator.cli import app
 from simulator.outcome.ledger import Ledger, merged, shipped
 from simulator.outcome.step_error import HIGH, quantile
 from simulator.validation import files
@@ -86,3 +91,34 @@ def replace_ratio(one: LeftOut, ratio: float) -> LeftOut:
 def test_only_the_factor_is_written_again() -> None:
     text = "# scale: no\nscale: 1.20\nlevels:\n  run: {shared: 0.05}\n"
     assert residuals.rewritten(text, 1.374) == "# scale: no\nscale: 1.37\nlevels:\n  run: {shared: 0.05}\n"
+
+
+class _Quick:
+    """A prediction of one second for anything."""
+
+    step_time_s = 1.0
+    parts_s: ClassVar[dict[str, float]] = {"compute": 1.0}
+
+
+@pytest.mark.parametrize(("family", "kind"), [("KOR", "software"), ("ZB", "software"), ("NM", "known")])
+def test_a_neighbours_entry_predicts_and_the_doubt_is_that_of_unmeasured_software(family: str, kind: str) -> None:
+    row = next(row for row in files.read(RUNS).rows if row.text("family") == family and row.text("score_time") != "0")
+    predict: Any = lambda scenario: _Quick()  # noqa: E731
+    found = residuals._left_out(shipped(), predict, row)
+    assert found is not None
+    assert found.kind.split("+")[0] == kind
+    assert found.work == family
+
+
+def test_the_command_writes_the_ledger_and_the_factor_and_keeps_what_does_not_ship(tmp_path: Path) -> None:
+    head, *rows = RUNS.read_text(encoding="utf-8").splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text(
+        "\n".join([head, *[row for row in rows if row.split(",")[1] == "llmc"][:2]]) + "\n", encoding="utf-8"
+    )
+    done = CliRunner().invoke(app, ["calibrate", "--ledger", "--runs", str(few), "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "software" in done.stdout
+    found = yaml.safe_load((tmp_path / "ledger.yaml").read_text(encoding="utf-8"))
+    assert found["families"].keys() == {"llmc", *DOES_NOT_SHIP}
+    assert yaml.safe_load((tmp_path / "residuals.yaml").read_text(encoding="utf-8"))["scale"] >= residuals.LEAST

@@ -24,7 +24,7 @@ def _notes(result: Result, late: float, by_failures: float) -> tuple[str, str]:
 
 def test_both_parts_of_a_chance_are_said(result: Result) -> None:
     note, luck = _notes(result, 0.34, 0.02)
-    assert note == "missed with a chance of 34%; 2% if the step takes what is predicted"
+    assert note == "missed with a chance of 34%; 2% by failures alone"
     assert "failures and the error of the step" in luck
 
 
@@ -67,7 +67,7 @@ def test_a_run_that_never_ends_says_that_alone(result: Result) -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "first"),
     [
-        (["targets.deadline=70d"], 0, "FITS"),
+        (["targets.deadline=88d"], 0, "FITS"),
         (["targets.deadline=60d"], 1, "MISSES  the deadline of 60.0 days with"),
         (["targets.budget=$1M"], 1, "MISSES  the budget of $1.00M with"),
         (["targets.deadline=60d", "targets.risk=100%"], 0, "FITS"),

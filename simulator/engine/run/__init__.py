@@ -6,6 +6,18 @@ Read `job` first, then `failure_effects` and `recovery`; `story` puts them toget
 
 from simulator.engine.run.inputs import RunInput, StepFactor, mtbf, plan
 from simulator.engine.run.outcome import PARTS, Outcome
-from simulator.engine.run.simulate import Mapped, simulate, spread
+from simulator.engine.run.simulate import Mapped, Vary, planned, simulate, spread
 
-__all__ = ["PARTS", "Mapped", "Outcome", "RunInput", "StepFactor", "mtbf", "plan", "simulate", "spread"]
+__all__ = [
+    "PARTS",
+    "Mapped",
+    "Outcome",
+    "RunInput",
+    "StepFactor",
+    "Vary",
+    "mtbf",
+    "plan",
+    "planned",
+    "simulate",
+    "spread",
+]
