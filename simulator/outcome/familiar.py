@@ -85,8 +85,9 @@ def _features(scenario: Scenario) -> list[str]:
     found = ["16-bit products" if kind in SIXTEEN_BITS else f"{kind} products"]
     if model is not None and model.experts is not None:
         found.append("experts")
-    if training.optimizer.kind not in ("adamw", "sgd"):
-        found.append(f"optimizer {training.optimizer.kind}")
+    optimizer = getattr(training.optimizer, "kind", "of your own")
+    if optimizer not in ("adamw", "sgd"):
+        found.append(f"optimizer {optimizer}")
     if training.offload is not None:
         found.append("offload")
     if layout is not None:

@@ -22,6 +22,8 @@ from simulator.workload.flops import attention_flops_per_token, flops_per_token
 GENERIC = "generic"
 LARGE = 22.5
 """log2 of values in a microbatch (tokens x hidden, of one tensor and context rank) from which on shapes are large."""
+FARTHEST: Number = 10.0
+"""Most that the error of a term gains beyond what was measured, 24 times as far out."""
 OVER_LINKS = ("tensor", "context", "expert", "pipeline", "data")
 BASE = "spread among runs like those measured"
 
@@ -182,12 +184,13 @@ def _outside(scenario: Scenario, parts: Mapping[str, Seconds], known: Facts, led
 def beyond(size: Count, edge: Count) -> Number:
     """Return what the error of a term gains beyond the measured edge, over that at the edge; nothing at the edge.
 
-    The error grows as exp(0.5 log2(size / edge)); what it has at the edge is in the other levels already.
+    The error grows as exp(0.5 log2(size / edge)); what it has at the edge is in the other levels already. It stops
+    growing where a prediction says next to nothing.
 
-    >>> beyond(8, 8), round(beyond(16, 8), 2)
-    (0.0, 1.31)
+    >>> beyond(8, 8), round(beyond(16, 8), 2), beyond(10**9, 8)
+    (0.0, 1.31, 10.0)
     """
-    return sqrt(exp(log2(size / edge)) - 1)
+    return min(sqrt(exp(log2(size / edge)) - 1), FARTHEST)
 
 
 def _share(parts: Mapping[str, Seconds], names: tuple[str, ...]) -> Share:

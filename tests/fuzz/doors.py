@@ -185,7 +185,17 @@ def _entry(kind: str) -> Door:
 
     def command(at: Path, text: bytes) -> list[str]:
         _put(at / "mine" / kind / "odd.yaml", text)
-        return [*RUN, ONE_HOST, "--catalog", str(at / "mine"), "--set", f"{key}=odd"]
+        # Hosts have 1 to 16 GPUs, some of them 6 or 12.
+        return [
+            *RUN,
+            ONE_HOST,
+            "--catalog",
+            str(at / "mine"),
+            "--set",
+            f"{key}=odd",
+            "--set",
+            "training.global_batch=96",
+        ]
 
     return Door(f"catalog-{kind}", lambda: [path.read_text() for path in sorted(folder.glob("*.yaml"))], command)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -37,12 +38,17 @@ def path(of: str) -> str:
     return re.sub(r"\.(\d+)", r"[\1]", of.partition("=")[0])
 
 
+def told(text: str) -> object:
+    """Return a result but for the last bits of its numbers, which the order of a sum decides."""
+    return json.loads(text, parse_float=lambda number: f"{float(number):.12g}")
+
+
 @pytest.mark.parametrize("line", WITHOUT, ids=lambda line: line["set"])
 def test_a_key_without_effect_is_named_and_changes_nothing(line):
     beside, key = tuple(line.get("with", ())), line.get("key") or path(line["set"])
     found = warned(line["in"], (*beside, line["set"]))
     assert any(name.startswith(key) for name in found)
-    assert result(line["in"], (*beside, line["set"]), "run") == result(line["in"], beside, "run")
+    assert told(result(line["in"], (*beside, line["set"]), "run")) == told(result(line["in"], beside, "run"))
 
 
 def test_every_line_of_the_table_has_such_a_scenario():

@@ -36,14 +36,14 @@ def test_a_damaged_archive_is_a_mistake_in_the_input(tmp_path):
     whole = gzip.compress(EXCHANGES.encode())
     for name, content in {"short": whole[:60], "wrong": whole[:2] + b"nothing of the kind"}.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(ScenarioError, match="not a gzip file"):
+        with pytest.raises(ScenarioError, match="gzip"):
             files.read(tmp_path / name)
 
 
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LARGEST_FILE", 1000)
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"0" * 2000))
-    with pytest.raises(ScenarioError, match="once unpacked"):
+    with pytest.raises(ScenarioError, match="unpacks to more than 1,000 bytes"):
         files.read(tmp_path / "b.csv.gz")
 
 

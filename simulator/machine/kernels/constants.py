@@ -8,7 +8,7 @@ ones, scaled by the best matrix product anyone published for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
@@ -77,6 +77,9 @@ class ProductConstants:
     """Exponent of that fall."""
     settle: Seconds
     """Time of a kernel whose replays in a short benchmark have lowered the clock half way."""
+
+
+PRODUCT = frozenset(one.name for one in fields(ProductConstants))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +182,11 @@ def kernel_constants(gpu: Device) -> KernelConstants:
 def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
     """Return the constants that an entry of `gemm.yaml` says."""
     return GemmConstants(
-        formats={dtype: ProductConstants(**_numbers(values)) for dtype, values in entry["formats"].items()},
+        formats={
+            dtype: ProductConstants(**_numbers(values))
+            for dtype, values in entry["formats"].items()
+            if values.keys() >= PRODUCT  # a GPU's own entry is no more than what differs from its architecture
+        },
         casts={kernel: CastConstants(**_numbers(values)) for kernel, values in entry["casts"].items()},
         issue=units.parse(entry["issue"], "s"),
         accumulate=float(entry["accumulate"]),

@@ -15,9 +15,9 @@ def read(lines: list[str]) -> Found:
     found = []
     for line in lines:
         step, seconds = field(line, "completed step:"), positive(field(line, r"\bseconds:"))
-        if step is None or seconds is None:
-            continue
         tera = field(line, "TFLOP/s/device:")
+        if step is None or seconds is None or tera is None:  # a log may end within a number
+            continue
         found.append(
             Iteration(
                 number=whole(step),
@@ -25,7 +25,7 @@ def read(lines: list[str]) -> Found:
                 clock=clock(line),
                 tokens=positive(field(line, "total_weights:")),
                 tokens_per_gpu=positive(field(line, "Tokens/s/device:")),
-                flops=tera * 1e12 if tera else None,
+                flops=tera * 1e12 or None,
             )
         )
     return Found(found, len(found), {})
