@@ -74,7 +74,8 @@ def test_a_hundred_thousand_gpus_and_a_million(hosts):
 
 @pytest.mark.parametrize("length", [10_240_000, 1_000_000_000])
 def test_a_sequence_of_ten_million_tokens_and_of_a_billion(length):
-    finite(START, f"training.sequence_length={length}", "training.tokens=1G", "training.global_batch=32")
+    # A step of a billion tokens takes an hour, so that a run meets a hundred thousand failures.
+    finite(START, f"training.sequence_length={length}", "training.tokens=1G", "training.global_batch=32", within=40.0)
 
 
 @pytest.mark.parametrize("unit", ["gpu", "host", "job"])

@@ -13,10 +13,11 @@ SAYS = "MaxText"
 
 def read(lines: list[str]) -> Found:
     found = []
-    for line in lines:
+    for place, line in enumerate(lines, 1):
         step, seconds = field(line, "completed step:"), positive(field(line, r"\bseconds:"))
         tera = field(line, "TFLOP/s/device:")
-        if step is None or seconds is None or tera is None:  # a log may end within a number
+        ends_within = place == len(lines) and tera is None  # a log may end within a number
+        if step is None or seconds is None or ends_within:
             continue
         found.append(
             Iteration(
@@ -25,7 +26,7 @@ def read(lines: list[str]) -> Found:
                 clock=clock(line),
                 tokens=positive(field(line, "total_weights:")),
                 tokens_per_gpu=positive(field(line, "Tokens/s/device:")),
-                flops=tera * 1e12 or None,
+                flops=tera * 1e12 if tera else None,
             )
         )
     return Found(found, len(found), {})
