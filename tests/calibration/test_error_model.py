@@ -48,7 +48,8 @@ def test_the_distribution_is_student_t_with_five_degrees(x: float) -> None:
 
 @given(st.floats(1e-4, 1 - 1e-4))
 def test_a_quantile_is_what_its_share_stays_below(share: float) -> None:
-    assert quantile(share) == pytest.approx(stats.t(5).ppf(share), rel=1e-9, abs=1e-9)
+    # SciPy 1.12 has eight digits of it, newer ones have all.
+    assert quantile(share) == pytest.approx(stats.t(5).ppf(share), rel=1e-7, abs=1e-9)
 
 
 @given(st.floats(0.5, 2), st.floats(0.01, 0.8), st.floats(0.01, 0.99))
