@@ -76,7 +76,7 @@ def test_the_headline_is_that_of_the_command_line(page, folder):
     assert words[0] == f"{told['step']['time_s']:.1f} s"
     assert words[1] == f"{100 * told['step']['mfu']:.1f}%"
     assert words[2] == f"{told['run']['wall_clock_s']['p50'] / 86400:.1f} days"
-    assert words[3] == f"${told['cost']['dollars']['p50'] / 1000:.0f}k"
+    assert words[3] == f"${told['cost']['dollars']['p50'] / 1e6:.2f}M"
 
 
 def test_a_wrong_layout_is_refused_with_the_reader_s_words(page):
