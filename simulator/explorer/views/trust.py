@@ -29,7 +29,7 @@ from simulator.workload.parameters import total_parameters
 TITLE = "Trust"
 ORDER = 8
 TABLE = "runs"
-MOST, BATCH = 240, 12
+MOST, BATCH = 48, 12
 
 
 def show(base: Base, result: Result) -> None:
