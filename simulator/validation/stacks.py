@@ -11,6 +11,8 @@ from simulator.validation import phrases, rules
 from simulator.validation.row import Row
 
 GENERIC = "generic"
+OTHER = "other"
+"""What the column `stack` of a table says where none of the catalog's frameworks is meant."""
 NEWEST = 2100
 """The year of a row that states none: the newest entry of its framework."""
 META = "meta"
@@ -62,13 +64,19 @@ def stack(row: Row) -> Choice:
 
 
 def _framework(row: Row) -> str:
-    """Return the framework as the row's own words name it, where an entry knows them; else its column `stack`."""
-    words = f"{row.text('framework')}; {row.text('notes')}"
+    """Return the framework of the column `stack`, or what the row's own words name where that says less.
+
+    ``other`` says nothing; ``megatron-deepspeed`` says less than ``megatron-deepspeed-gaudi``.
+    """
+    said, words = row.text("stack"), f"{row.text('framework')}; {row.text('notes')}"
     for name in catalog.names("stack"):
         entry = catalog.entry("stack", name)
+        framework = str(entry["framework"])
+        if said not in ("", OTHER) and not framework.startswith(said):
+            continue
         if any(re.search(pattern, words, re.IGNORECASE) for pattern in entry.get("named", ())):
-            return str(entry["framework"])
-    return row.text("stack")
+            return framework
+    return said
 
 
 def nearest(framework: str, year: int) -> tuple[str, tuple[str, ...]]:

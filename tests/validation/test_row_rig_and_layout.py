@@ -79,6 +79,14 @@ def test_an_unknown_framework_is_the_generic_stack_and_says_so() -> None:
     assert "stack generic: no entry for homemade" in said.notes
 
 
+def test_words_of_a_row_name_a_framework_only_where_its_column_says_less() -> None:
+    assert scenario(stack="other", year="", framework="MaxText on XLA")["stack"]["base"] == "maxtext-2025"
+    assert (
+        scenario(stack="megatron-deepspeed", framework="on Gaudi")["stack"]["base"] == "megatron-deepspeed-gaudi-2024"
+    )
+    assert scenario(stack="fsdp", year="2023", framework="FSDP and kernels of lit-gpt")["stack"]["base"] == "fsdp-2023"
+
+
 def test_attention_is_changed_only_where_the_row_contradicts_the_stack() -> None:
     assert scenario(stack="megatron", year="2022", flash_attention="0")["stack"] == {"base": "megatron-2022"}
     assert scenario(stack="megatron", year="2022", flash_attention="1")["stack"]["attention"] == "newest"
