@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import exp
 
 from simulator import random
 from simulator.reliability.checkpointing.cost import SaveCost
@@ -77,4 +78,4 @@ class Doubts:
     def _lognormal(self, number: Count, name: str, sd: Number) -> Number:
         """Return a factor around 1, within two standard deviations."""
         drawn = float(random.stream(self.seed, number, "doubt", name).standard_normal())
-        return float(2.718281828459045 ** (sd * min(max(drawn, -2.0), 2.0)))
+        return exp(sd * min(max(drawn, -2.0), 2.0))

@@ -86,7 +86,7 @@ def time(chip: Chip, grid: Grid, work: Work, constants: FlashConstants, *, burst
     alone = max(step, constants.latency * constants.growth ** log2(work.sizes / WIDTH))
     busy = max(_core(chip, grid, work, constants, step, alone), work.nbytes / chip.bandwidth)
     used = grid.columns * grid.steps * flops / (busy * chip.flops)
-    return constants.launch + busy / clock.share(used, chip.threshold, burst=busy if burst else None)
+    return float(constants.launch + busy / clock.share(used, chip.threshold, burst=busy if burst else None))
 
 
 def _core(chip: Chip, grid: Grid, work: Work, constants: FlashConstants, step: Seconds, alone: Seconds) -> Seconds:

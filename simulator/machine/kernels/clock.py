@@ -8,6 +8,10 @@ to the same one within milliseconds.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from simulator.units import Number, Seconds, Share
 
 EXPONENT: Number = 0.4
@@ -17,13 +21,13 @@ REACTION: Seconds = 3e-3
 """Length of a kernel whose 5 to 20 replays see half of the slowdown; 2 to 5 ms by the same rows."""
 
 
-def share(utilisation: Share, threshold: Share, exponent: Number = EXPONENT, burst: Seconds | None = None) -> Share:
-    """Return the clock over its maximum at `utilisation` of the peak.
+def share(
+    utilisation: Any, threshold: Share, exponent: Number = EXPONENT, *, burst: Any = None, reaction: Seconds = REACTION
+) -> Any:
+    """Return the clock over its maximum at `utilisation` of the peak, a number or an array.
 
-    `burst` is the length of a kernel that a benchmark repeats a few times, in seconds; None is a kernel in a run that
-    goes on for seconds.
+    `burst` is the length in seconds of a kernel that a benchmark repeats a few times, one that takes `reaction` sees
+    half of the slowdown; None is a kernel in a run that goes on for seconds.
     """
-    if utilisation <= threshold:
-        return 1.0
-    sustained = float((threshold / utilisation) ** exponent)
-    return sustained if burst is None else 1 - (1 - sustained) * burst / (burst + REACTION)
+    settled = np.maximum(utilisation / threshold, 1.0) ** -exponent
+    return settled if burst is None else 1 - (1 - settled) * burst / (burst + reaction)

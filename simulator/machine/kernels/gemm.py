@@ -8,16 +8,15 @@ C[m, n] (+)= A[m, k] B[k, n], `groups` of them in one kernel::
     step     = longest of   2ab (1 + edge (1/a + 1/b)) / (peak · rate / sms),   (a + b) bytes / load,   latency
     waves    = tail · ceil(w) + (1 - tail) · max(w, 1),   w = groups · ceil(m/a) ceil(n/b) · s / sms
     memory   = bytes from memory / (bandwidth · share) + bytes from the second-level cache / its bandwidth
-    clock    = 1 - (1 - (u0/u)^slowing) · settled   above u0,   u = flops / core / peak
+    clock    = that of `simulator.machine.kernels.clock` at   u = flops / core / peak
 
 A tile of a x b reads (a + b) k elements for ab k products: wide ones are bound by multiplying, with a loss at their
 ``edge``, narrow ones by what one multiprocessor loads (``load``), tiny ones by the latency of a step. ``tail`` is the
 share of a partly filled last wave that the chip waits for. The library's choice of tile is taken as the best one.
 
-A chip that multiplies at more than u0 of its peak meets its power limit and lowers its clock, a power law that bf16,
-fp8 and nvfp4 share. It takes a few milliseconds a kernel in a benchmark that repeats it some twenty times: ``burst``
-is settled by core / (core + settle), ``sustained`` wholly. Benchmarks replay one product, so that part of its operands
-stays in the second-level cache; in ``training`` the clock is settled and operands come from memory.
+Where repeated for a second (``sustained``) the clock has settled, in a ``burst`` of some twenty times in part. Benchmarks
+replay one product, so that part of its operands stays in the second-level cache; in ``training`` the clock is settled
+and operands come from memory.
 
 Constants are fitted by architecture and number format to measured kernels (`simulator.calibration.gemm`), half of the
 shapes left out. What a training stack loses beyond is the stack's ``gemm_factor``. Casts are kernels of their own
@@ -33,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from simulator.errors import ScenarioError
+from simulator.machine.kernels import clock
 from simulator.machine.kernels.tiles import configurations
 from simulator.units import Bytes, Flops, Seconds, Share
 
@@ -156,10 +156,9 @@ def _seconds(gpu: Gpu, shape: Shape, dtype: str, regime: Regime, compute: Any, m
     """Return the time with start and clock of what takes `compute` and `memory` at the full clock."""
     constants = of_format(gpu, dtype)
     core = _core(constants, compute, memory)
-    above = np.maximum(_utilisation(gpu, shape, dtype, core) / constants.throttle, 1.0)
-    settled = core / (core + constants.settle) if regime == "burst" else 1.0
-    clock = 1 - (1 - above**-constants.slowing) * settled
-    return np.maximum(gpu.kernels.gemm.issue, constants.start + core / clock)
+    used, burst = _utilisation(gpu, shape, dtype, core), core if regime == "burst" else None
+    rate = clock.share(used, constants.throttle, constants.slowing, burst=burst, reaction=constants.settle)
+    return np.maximum(gpu.kernels.gemm.issue, constants.start + core / rate)
 
 
 def _core(constants: ProductConstants, compute: Any, memory: Any) -> Any:
