@@ -14,9 +14,9 @@ A tile of a x b reads (a + b) k elements for ab k products: wide ones are bound 
 ``edge``, narrow ones by what one multiprocessor loads (``load``), tiny ones by the latency of a step. ``tail`` is the
 share of a partly filled last wave that the chip waits for. The library's choice of tile is taken as the best one.
 
-Where repeated for a second (``sustained``) the clock has settled, in a ``burst`` of some twenty times in part. Benchmarks
-replay one product, so that part of its operands stays in the second-level cache; in ``training`` the clock is settled
-and operands come from memory.
+Where repeated for a second (``sustained``) the clock has settled, in a ``burst`` of some twenty times in part.
+Benchmarks replay one product, so that part of its operands stays in the second-level cache; in ``training`` the clock
+is settled and operands come from memory.
 
 Constants are fitted by architecture and number format to measured kernels (`simulator.calibration.gemm`), half of the
 shapes left out. What a training stack loses beyond is the stack's ``gemm_factor``. Casts are kernels of their own
