@@ -35,8 +35,6 @@ class Product(NamedTuple):
     """Time of casts that the row holds: nought where it holds none, not a number where they were not measured alone."""
     kernels: tuple[Seconds, ...]
     """Each of these, in the order of `simulator.machine.kernels.casts.KERNELS`."""
-    weight: tuple[int, int]
-    """Weight shape as printed; rows that share it are left out together."""
 
     @property
     def half(self) -> int:
@@ -51,7 +49,7 @@ def products(path: Path) -> list[Product]:
 
 def _product(row: Mapping[str, str]) -> Product | None:
     m, n, k = (int(float(row[name])) for name in "mnk")
-    weight, kind = (n, k), row.get("op", "")
+    kind = row.get("op", "")
     if row.get("weights") == "not initialised" and gemm.flops(m, n, k) > MOST_CONSTANT:
         return None
     if kind.startswith("grouped bwd_grad_w"):
@@ -73,5 +71,4 @@ def _product(row: Mapping[str, str]) -> Product | None:
         seconds=float(row["time_us"]) * 1e-6,
         cast=cast,
         kernels=alone if cast > 0 else (),
-        weight=weight,
     )

@@ -8,6 +8,7 @@ constants alone would not do: entries and formulas were written with the source 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import exp, log
@@ -107,10 +108,9 @@ def unseen(row: Row, plain: dict[str, Any], others: Ledger) -> dict[str, Any]:
     said = plain["stack"]
     if others.behind(stack=said["base"]):
         return plain
-    framework, year = row.text("stack"), row.whole("year") or stacks.NEWEST
-    kept = [claim for claim in stacks.claims() if claim.framework == framework and others.behind(stack=claim.name)]
-    best = min(kept, key=lambda claim: (claim.distance(year), claim.last - claim.first, claim.name), default=None)
-    return plain | {"stack": {**said, "base": best.name if best else stacks.GENERIC}}
+    asked = stacks.stack(row)
+    base, _ = stacks.nearest(asked.framework, asked.year, lambda name: bool(others.behind(stack=name)))
+    return plain | {"stack": {**said, "base": base}}
 
 
 def scale(found: Iterable[LeftOut]) -> Number:
@@ -121,7 +121,7 @@ def scale(found: Iterable[LeftOut]) -> Number:
     0.08
     """
     members = list(found)
-    sizes = {one.work: sum(other.work == one.work for other in members) for one in members}
+    sizes = Counter(one.work for one in members)
     order = sorted(members, key=lambda one: one.needed)
     weights = np.cumsum([1 / sizes[one.work] for one in order])
     return float(order[int(np.searchsorted(weights, HELD * weights[-1] - 1e-9))].needed)

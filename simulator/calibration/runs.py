@@ -46,16 +46,13 @@ def refit(
     predict: Predict,
     mapped: Mapped = map,
     *,
-    slopes: Vector | None = None,
     rounds: int = 4,
 ) -> tuple[Constant, ...]:
     """Return the constants that predict `runs` best, none outside its bounds; `mapped` is given the runs.
 
-    `slopes` are those at `constants`; they change so little on the way that they are taken once.
+    Slopes change so little on the way that they are taken once.
     """
-    found = tuple(constants)
-    if slopes is None:
-        slopes = slopes_of(runs, constants, mapped)
+    found, slopes = tuple(constants), slopes_of(runs, constants, mapped)
     for _ in range(rounds):
         shift = solve(runs, found, Linear(errors_of(runs, found, predict, mapped), slopes))
         found = moved(found, shift)
@@ -65,17 +62,10 @@ def refit(
 
 
 def left_out(
-    runs: Sequence[MeasuredRun],
-    constants: Sequence[Constant],
-    predict: Predict,
-    mapped: Mapped = map,
-    *,
-    slopes: Vector | None = None,
+    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
 ) -> dict[str, tuple[Constant, ...]]:
     """Return, for each family, the constants that all other families would have given."""
-    if slopes is None:
-        slopes = slopes_of(runs, constants, mapped)
-    errors = errors_of(runs, constants, predict, mapped)
+    errors, slopes = errors_of(runs, constants, predict, mapped), slopes_of(runs, constants, mapped)
     found = {}
     for family in dict.fromkeys(run.family for run in runs):
         outside = np.array([run.family != family for run in runs])

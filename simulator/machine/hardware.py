@@ -29,6 +29,10 @@ HOST_LINK_EFFICIENCY: Share = 0.87
 """Delivered over nominal bandwidth of the host link: 55 of 63 GB/s on PCIe 5 (nvbandwidth on H200)."""
 
 
+FEWEST_MULTIPROCESSORS = 16
+"""Between the 8 cores of a Trainium 2, which a compiler fills, and the 28 multiprocessors of an RTX 3060."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
     """One accelerator; hashed by its main figures, so that kernel times are cached by it."""
@@ -80,6 +84,11 @@ class Gpu:
             default(self, "power", WATTS_PER_FLOPS * half)
         if not self.idle_power:
             default(self, "idle_power", IDLE_SHARE * self.power)
+
+    @property
+    def deals_blocks(self) -> bool:
+        """Whether kernels deal blocks to multiprocessors; the few large cores of Trainium, up to 8, are no such."""
+        return self.sms >= FEWEST_MULTIPROCESSORS
 
     def __hash__(self) -> int:
         return self._hash

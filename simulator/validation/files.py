@@ -19,7 +19,6 @@ from simulator.validation.row import Row
 from simulator.validation.suites.base import Suite
 
 LARGEST_FILE = 200_000_000
-GZIP = b"\x1f\x8b"
 MOST_MISTAKES = 20
 MOST_NAMES = 12
 """Families that a mistake lists."""

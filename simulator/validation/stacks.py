@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -79,9 +80,12 @@ def _framework(row: Row) -> str:
     return said
 
 
-def nearest(framework: str, year: int) -> tuple[str, tuple[str, ...]]:
-    """Return the entry that claims the framework in that year, in the nearest year, or the generic one; and say so."""
-    of_framework = [claim for claim in claims() if claim.framework == framework]
+def nearest(framework: str, year: int, known: Callable[[str], bool] = lambda name: True) -> tuple[str, tuple[str, ...]]:
+    """Return the entry that claims the framework in that year, in the nearest year, or the generic one; and say so.
+
+    Only entries that are `known` are taken.
+    """
+    of_framework = [claim for claim in claims() if claim.framework == framework and known(claim.name)]
     if not of_framework:
         return GENERIC, (f"stack {GENERIC}: no entry for {framework or 'an unnamed framework'}",)
     best = min(of_framework, key=lambda claim: (claim.distance(year), claim.last - claim.first, claim.name))

@@ -103,14 +103,17 @@ def test_no_gpu_sends_faster_than_its_links(generation, operation, ranks, size):
 
 @generations
 @pytest.mark.parametrize("operation", [*RINGS, "all_to_all"])
-@pytest.mark.parametrize("size", [1024.0, MIB, 64 * MIB])
-def test_more_ranks_are_never_faster(generation, operation, size):
-    # Below the sizes at which a choice of protocol or of NVLS may go the other way.
+def test_more_ranks_are_never_faster_where_latency_decides(generation, operation):
+    times = [collectives.time(operation, 1024.0, domain(generation, ranks), "ring") for ranks in range(3, 9)]
+    assert times == sorted(times)
+
+
+@generations
+@pytest.mark.parametrize("operation", [*RINGS, "all_to_all"])
+@pytest.mark.parametrize("size", [MIB, 64 * MIB])
+def test_one_more_rank_takes_no_more_than_a_third_off_where_the_protocol_changes(generation, operation, size):
     times = [collectives.time(operation, size, domain(generation, ranks), "ring") for ranks in range(3, 9)]
-    falls = [1 - after / before for before, after in pairwise(times)]
-    assert max(falls) < 0.35
-    if size < MIB:
-        assert times == sorted(times)
+    assert max(1 - after / before for before, after in pairwise(times)) < 0.35
 
 
 def test_an_unmeasured_generation_has_the_mean_of_the_others():

@@ -4,8 +4,7 @@
 
 A few multiprocessors send the rows, each at so many bytes per second, over links that carry what an all-to-all reaches
 of them. The slower of both sets the time, with a little of the others where they are close (the norm of order 8). A
-combine also reads and writes rows of its own rank. Medians on the shapes held out of the fit: dispatch 5%, combine
-6-12%, low latency 3-7%, the exchange of a rack 3-6% (docs/concepts/collectives.md).
+combine also reads and writes rows of its own rank.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def seconds(kernel: Kernel, rows: Rows, channel: Channel, gpu: Gpu, sms: Number)
 
 def multiprocessors(kernel: Kernel, experts: Count, gpu: Gpu, given: Number) -> Number | None:
     """Return how many multiprocessors a kernel takes; None where the GPU is not made of such."""
-    if gpu.sms <= 1:
+    if not gpu.deals_blocks:
         return None
     match kernel.sms:
         case "experts":

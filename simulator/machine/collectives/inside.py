@@ -9,8 +9,7 @@ A ring of k steps that sends V bytes takes, by protocol,
 LL begins on one channel and is given more as the buffer grows. With Simple a step's handshake overlaps with the
 transfer of its slice, so that each step takes the longer of both: hence the hypotenuse. A rank works on one part beside
 no send (``turn``): in an all-gather it copies its own part to the output. Two ranks reach ``pair`` of what more of them
-reach. An all-to-all starts once and pays a message for each peer. Half of the shapes held out, the medians are 2-6%
-from 32 MiB, 3-10% from 1 MiB and 3-8% below (docs/concepts/collectives.md).
+reach. An all-to-all starts once and pays a message for each peer.
 """
 
 from __future__ import annotations
@@ -90,10 +89,7 @@ def read(entry: Mapping[str, Any]) -> Inside:
 
 
 def mean(several: Sequence[Inside]) -> Inside:
-    """Return the geometric means of several generations: what to expect of one that nobody measured.
-
-    Start-up differs between generations by up to 1.9 times, steps by 1.5 and rates by 1.4.
-    """
+    """Return the geometric means of several generations: what to expect of one that nobody measured."""
     found: dict[str, Any] = {}
     for name in (field.name for field in fields(Inside) if field.name != "source"):
         first = getattr(several[0], name)

@@ -29,13 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["UNFUSED", "bound_by_memory", "flops", "keys_seen", "newest", "time"]
 
-FEWEST_MULTIPROCESSORS = 40
-"""Chips with fewer cores are no GPUs; their kernels cut work in other ways, and their cores count as one pool."""
 NARROW = 256
 """Keys of the widest window whose blocks mask most of their steps. A wider one is in between it and no window, as only
 windows of 128 and whole sequences were measured."""
 POOL = 128
-"""Multiprocessors that such a pool stands for where blocks pay for their start."""
+"""Multiprocessors that a chip stands for which deals no blocks, where they pay for their start."""
 
 
 class Shape(NamedTuple):
@@ -229,8 +227,7 @@ def _chip(gpu: Gpu, kernel: str, dtype: str) -> Chip:
     known = constants(gpu, kernel, dtype)
     wide = gpu.peak.get("bf16") or gpu.peak_of("fp16")
     own = dtype in gpu.kernels.attention[kernel] or dtype not in ("fp8", "mxfp8", "nvfp4")
-    counted = gpu.sms >= FEWEST_MULTIPROCESSORS
-    sms = gpu.sms if counted else POOL
+    sms = gpu.sms if gpu.deals_blocks else POOL
     units = gpu.kernels.units
     cycles = wide / sms / units.tensor
     return Chip(
@@ -240,7 +237,7 @@ def _chip(gpu: Gpu, kernel: str, dtype: str) -> Chip:
         cycles=cycles,
         bandwidth=gpu.memory_bandwidth * gpu.kernels.elementwise.fused,
         threshold=known.threshold,
-        counted=counted,
+        counted=gpu.deals_blocks,
     )
 
 

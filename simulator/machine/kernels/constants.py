@@ -108,8 +108,6 @@ class GemmConstants:
     """Rate of a product that adds itself into an fp32 gradient over one that writes."""
     unaligned: Mapping[int, Share]
     """Rate where a contiguous size is divisible by no more than this many elements."""
-    tail: Share
-    """Share of a partly filled last wave that kernels of attention wait for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +188,6 @@ def gemm_constants(entry: Mapping[str, Any]) -> GemmConstants:
         casts={kernel: CastConstants(**_numbers(values)) for kernel, values in entry["casts"].items()},
         issue=units.parse(entry["issue"], "s"),
         accumulate=float(entry["accumulate"]),
-        tail=float(entry["tail"]),
         unaligned={int(pieces): float(share) for pieces, share in entry["unaligned"].items()},
     )
 
