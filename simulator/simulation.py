@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 from simulator import plugins
 from simulator.engine import run
@@ -100,12 +101,13 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
     whole = run_input(scenario, useful_work(scenario, seconds), seconds, step_factor(scenario))
     outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
     happened = run_result(scenario, whole, outcomes, told.mfu)
-    luck = stretches(whole, outcomes)
+    luck = stretches(whole, outcomes) if happened.progress else (Stretch(inf),)
     doubts = unknown(scenario)
     vary = Really(doubts) if doubts.any and happened.progress else None
     really = run.spread(whole, scenario.seed, scenario.runs, mapped, vary) if vary else outcomes
     unsure = error if scenario.training.duration is None else SURE
-    happened = with_every_doubt(happened, stretches(whole, really), really, unsure)
+    doubted = stretches(whole, really) if vary else luck
+    happened = with_every_doubt(happened, doubted, really, unsure)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
     bill = cost(
@@ -133,7 +135,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         cost=bill,
         targets=missed(
             scenario.targets,
-            stretches(whole, really),
+            doubted,
             unsure,
             bill.dollars.mean / happened.wall_clock_s.mean,
             luck,

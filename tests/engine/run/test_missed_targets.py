@@ -156,6 +156,23 @@ def test_only_failures_make_late_what_does_not_hang_on_the_predicted_step(traini
     assert found["p_late"] == found["p_late_by_failures"] == pytest.approx(0.5)
 
 
+def test_a_run_that_may_never_end_misses_every_target():
+    """Its first runs end; a later one is given up, and with it the study."""
+    hopeless = RUN | {
+        "training": {"duration": "48h", "sequence_length": 2048, "global_batch": 16, "microbatch": 1},
+        "failures": [{"kind": "exponential", "unit": "job", "mtbf": "8h"}],
+        "recovery": {"restart": "30min"},
+        "checkpoint": {"kind": "none"},
+        "targets": {"deadline": "1000d", "budget": "$1G"},
+        "runs": 60,
+        "seed": 3,
+    }
+    found = simulate(from_dict(hopeless))
+    assert not found.run.progress
+    assert len(found.run.samples) > 1
+    assert found.targets["p_late"] == found.targets["p_over_budget"] == 1.0
+
+
 def test_a_run_that_never_ends_misses_every_target():
     hopeless = RUN | {
         "failures": [{"kind": "exponential", "unit": "job", "mtbf": "10min"}],
