@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulator import catalog
 from simulator.scenario.scenario import Scenario
 from simulator.units import Count
+
+if TYPE_CHECKING:
+    from simulator.machine.hardware import Gpu
 
 SIXTEEN_BITS = ("fp16", "bf16")
 """Formats of the same width and rate, which count as one."""
@@ -47,16 +50,21 @@ def facts(scenario: Scenario) -> Facts:
 
 
 def _entry(scenario: Scenario) -> str:
-    """Return the entry whose figures the GPU has."""
+    """Return the entry whose memory bandwidth and peaks the GPU has, all within 1%."""
     gpu = scenario.cluster.host.gpu
-    known = _figures().get(gpu.name)
-    figures = (gpu.memory_bandwidth, gpu.peak.get("bf16") or gpu.peak.get("fp16") or 0.0)
-    return gpu.name if known and all(abs(a - b) <= 0.01 * b for a, b in zip(figures, known, strict=True)) else ""
+    known, figures = _figures().get(gpu.name, {}), _rates(gpu)
+    alike = known.keys() == figures.keys() and all(abs(figures[of] - rate) <= 0.01 * rate for of, rate in known.items())
+    return gpu.name if alike else ""
+
+
+def _rates(gpu: Gpu) -> dict[str, float]:
+    """Return what the time of a kernel follows from."""
+    return {"memory": gpu.memory_bandwidth, **gpu.peak}
 
 
 @cache
-def _figures() -> dict[str, tuple[float, float]]:
-    """Return memory bandwidth and peak of 16-bit products of every GPU that ships."""
+def _figures() -> dict[str, dict[str, float]]:
+    """Return the rates of every GPU that ships."""
     from simulator.machine.hardware import Gpu
     from simulator.scenario.derive import build
     from simulator.scenario.document import placed
@@ -68,7 +76,7 @@ def _figures() -> dict[str, tuple[float, float]]:
         entry = catalog.entry("gpu", name)
         known = {key: value for key, value in entry.items() if key in Gpu.__dataclass_fields__}
         gpu = build(shape(Gpu), placed(known, None), ("gpu",), Mistakes())
-        found[name] = (gpu.memory_bandwidth, gpu.peak.get("bf16") or gpu.peak.get("fp16") or 0.0)
+        found[name] = _rates(gpu)
     return found
 
 

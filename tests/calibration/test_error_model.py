@@ -87,8 +87,9 @@ def test_a_gpu_that_nobody_has_gets_a_wider_range_than_an_h100() -> None:
 
 
 def test_figures_that_are_not_those_of_the_catalog_are_another_gpu() -> None:
-    host = {"base": "hgx-h100", "gpu": {"base": "h100-sxm-80gb", "peak": {"bf16": "20PFLOPS"}}}
-    assert width(scenario(host=host)) > width(scenario())
+    for format in ("bf16", "fp8"):
+        host = {"base": "hgx-h100", "gpu": {"base": "h100-sxm-80gb", "peak": {format: "20PFLOPS"}}}
+        assert width(scenario(host=host)) > width(scenario())
 
 
 @pytest.mark.parametrize(
