@@ -14,8 +14,8 @@ from simulator.workload.methods.base import PLAIN, WIDTHS, Adapter
 from simulator.workload.operations import Builder, Exchange, Gemm, Traffic
 from simulator.workload.rank import LOW_PRECISION, Rank
 
-DROPOUT = 5.0
-"""Bytes of a 16-bit value that dropout moves: read, write, and a mask of one byte; its backward moves as many."""
+MASK = 1.0
+"""Bytes that dropout writes for each value beside the value itself, and its backward reads."""
 DEQUANTISED = 2.0
 """Bytes of a weight that a product takes once it is dequantised."""
 CAST = 12.0
@@ -48,7 +48,7 @@ def forward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapter
     rows, width, cast = product.m, _width(product, adapter), rank.stack.adapters == "fp32"
     apart = rank.stack.adapters != "fused"
     if adapter.dropout:
-        out.compute(f"{name} adapter dropout", Traffic(DROPOUT / 2 * value * rows * product.k))
+        out.compute(f"{name} adapter dropout", Traffic((2 * value + MASK) * rows * product.k))
     if cast:
         out.compute(f"{name} adapter cast", Traffic(CAST * rows * product.k, 2))
     inner = adapter.rank / (1 if adapter.row else ways)
@@ -89,7 +89,7 @@ def backward(out: Builder, rank: Rank, name: str, product: Gemm, adapter: Adapte
     if cast:
         out.compute(f"{name} adapter cast backward", Traffic(CAST * rows * product.k, 2))
     if adapter.dropout:
-        out.compute(f"{name} adapter dropout backward", Traffic(DROPOUT / 2 * value * rows * product.k))
+        out.compute(f"{name} adapter dropout backward", Traffic((2 * value + MASK) * rows * product.k))
     out.compute(f"{name} adapter add backward", Traffic(3 * value * rows * product.k))
 
 
@@ -104,7 +104,7 @@ def saved(rank: Rank, adapter: Adapter) -> Bytes:
     outs = adapter.outs / (1 if adapter.row else ways) * rank.tokens
     total = rank.value * adapter.rank * rank.tokens
     if adapter.dropout:
-        total += (rank.value + 1) * ins
+        total += (rank.value + MASK) * ins
     elif rank.stack.adapters == "fp32":
         total += rank.value * ins
     return total + adapter.weighted * 2 * rank.value * outs
