@@ -20,7 +20,7 @@ def section(result: Result) -> Section | None:
     if not facts:
         return None
     luck = "failures and the error of the step" if follows_the_step(result) else "failures"
-    notes = (f"chances hold the luck of {luck}, with what failure rates may be, not other prices",)
+    notes = (f"chances hold the luck of {luck}; rates of failures that a preset gives vary too, prices do not",)
     return Section(name="targets", title="Targets", facts=tuple(facts), notes=notes)
 
 

@@ -77,6 +77,6 @@ def subtitle(result: Result) -> str:
         model = f"{model[:-2]} ({prefixed(result.model.active_parameters)} active), "
     runs = f", {len(result.run.samples):,} simulated runs" if result.run.samples else ""
     if result.model and result.model.trained_parameters != result.model.parameters:
-        model = f"{model[:-2]}, {result.model.trained_parameters:,} of them or beside them trained, "
+        model = f"{model[:-2]}, {result.model.trained_parameters:,} trained, "
     brought = "".join(f", plugin {one.file} ({one.sha256[:8]})" for one in result.plugins)
     return f"{model}{gpus(result):,} GPUs{runs}, seed {result.seed}, foretrain {result.version}{brought}"
