@@ -17,6 +17,10 @@ def _leave(*_: object) -> None:
 try:
     # Before anything else that takes a while to load.
     import signal
+
+    # Where somebody else decided about Ctrl-C, as nohup and background jobs of a shell do, that stays.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
 except KeyboardInterrupt:
     _leave()
 
@@ -25,9 +29,6 @@ def main() -> None:
     """Run the command line and exit."""
     interrupted = False
     try:
-        # Where somebody else decided about Ctrl-C, as nohup and background jobs of a shell do, that stays.
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _leave)
         from simulator.cli import main as run
 
         run()
