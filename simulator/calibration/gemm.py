@@ -7,20 +7,19 @@ casts measured alone are taken off, others are fitted along.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from simulator import catalog
-from simulator.calibration import kernels
-from simulator.calibration.gemm_rows import Product
 from simulator.machine import hardware
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import casts, gemm
 from simulator.machine.kernels.constants import CastConstants, GemmConstants, ProductConstants, gemm_constants, powered
+from simulator.validation.measured_product import Product
 
 FEWEST_ROWS, FEW_ROWS = 4, 100
 """Rows below which nothing is fitted, and rows below which none is left out."""
@@ -46,21 +45,13 @@ FURTHEST = 3.0
 """Log distance that a constant may move."""
 SCATTER = 0.05
 """Log error of one kernel beyond which it counts less: libraries choose tiles by the roll of a die."""
-
-
-UNITS = (
-    (("latency", "fill", "epilogue", "start", "split"), "us", 1e6),
-    (("settle",), "ms", 1e3),
-    (("load", "l2"), "GB/s", 1e-9),
-)
-"""Units that constants are written in, with the factor to it; others are numbers."""
 HALF = {"fp16": "bf16"}
 """Formats of equal kernels."""
 TABLE = "gemm"
 """The catalog entry that the fit starts from and rewrites."""
-HEADER = """Constants of matrix products by architecture and format, of casts, and of GPUs that differ; explained in
-simulator/machine/kernels/constants.py. Written by simulator.calibration.gemm from half of the shapes of measured
-tables; `priors` is where fits start, `default` is an architecture without any."""
+
+Known = Callable[[Gpu, GemmConstants], Gpu]
+"""A GPU with constants that it shares with others."""
 
 
 class Fitted(NamedTuple):
@@ -85,24 +76,6 @@ class Batch(NamedTuple):
     """Time of casts measured alone; not a number where they are to be predicted, nought where the row holds none."""
 
 
-def rewritten(rows: Sequence[Product]) -> str:
-    """Return the text of the catalog entry with everything that half of the shapes of `rows` can say fitted again."""
-    entry = catalog.entry("calibration", TABLE)
-    groups: dict[tuple[str, str], list[Product]] = defaultdict(list)
-    for row in _learned_from(rows):
-        groups[hardware.gpu(row.gpu).architecture, HALF.get(row.dtype, row.dtype)].append(row)
-    for (architecture, dtype), group in sorted(groups.items()):
-        if len(group) >= FEWEST_ROWS:
-            _write(entry, architecture, dtype, fitted(group, priors(architecture), dtype))
-    return kernels.text(entry, HEADER)
-
-
-def _learned_from(rows: Sequence[Product]) -> list[Product]:
-    """Return half of the shapes, and all of a GPU and format with few of them."""
-    count = Counter((row.gpu, row.dtype) for row in rows)
-    return [row for row in rows if row.half == 0 or count[row.gpu, row.dtype] < FEW_ROWS]
-
-
 def priors(architecture: str) -> GemmConstants:
     """Return the constants that fits of an architecture start from and are held to."""
     entry = catalog.entry("calibration", TABLE)
@@ -110,36 +83,16 @@ def priors(architecture: str) -> GemmConstants:
     return gemm_constants(entry["default"] | entry["priors"] | known)
 
 
-def _write(entry: dict[str, Any], architecture: str, dtype: str, found: Fitted) -> None:
-    """Put what was fitted into an entry of the catalog."""
-    known = entry["architectures"].setdefault(architecture, {})
-    known.setdefault("formats", {})[dtype] = _texts(found.product, [field.name for field in fields(found.product)])
-    for kernel, constants in found.casts.items():
-        known.setdefault("casts", {})[kernel] = _texts(constants, CAST)
-    for name, own in found.gpus.items():
-        entry["gpus"].setdefault(name, {}).setdefault("formats", {})[dtype] = _texts(own, OWN)
-
-
-def _texts(constants: ProductConstants | CastConstants, names: Iterable[str]) -> dict[str, str]:
-    """Return constants as the text of an entry."""
-    found = {}
-    for name in names:
-        value = getattr(constants, name)
-        unit, factor = next(((unit, factor) for group, unit, factor in UNITS if name in group), ("", 1.0))
-        found[name] = kernels.rounded(value * factor) + unit
-    return found
-
-
-def batches(rows: Iterable[Product]) -> list[Batch]:
-    """Return `rows` as arrays."""
+def batches(rows: Iterable[Product], gpu: Gpu | None = None) -> list[Batch]:
+    """Return `rows` as arrays; they are of `gpu`, or of those that they name."""
     groups: dict[tuple[str, str, gemm.Regime, bool], list[Product]] = defaultdict(list)
     for row in rows:
         groups[row.gpu, row.dtype, row.regime, row.accumulate].append(row)
-    return [_batch(group) for group in groups.values()]
+    return [_batch(group, gpu or hardware.gpu(group[0].gpu)) for group in groups.values()]
 
 
-def _batch(rows: Sequence[Product]) -> Batch:
-    gpu, dtype, regime, accumulate = hardware.gpu(rows[0].gpu), rows[0].dtype, rows[0].regime, rows[0].accumulate
+def _batch(rows: Sequence[Product], gpu: Gpu) -> Batch:
+    dtype, regime, accumulate = rows[0].dtype, rows[0].regime, rows[0].accumulate
     m, n, k, groups = (np.array([getattr(row, name) for row in rows], float) for name in ("m", "n", "k", "groups"))
     unaligned = gpu.kernels.gemm.unaligned
     aligned = np.array([gemm.alignment(unaligned, dtype, (r.m, r.n) if accumulate else (r.k,)) for r in rows])
@@ -147,16 +100,21 @@ def _batch(rows: Sequence[Product]) -> Batch:
     return Batch(gpu, dtype, regime, accumulate, gemm.Shape(m, n, k, groups), aligned, seconds, cast)
 
 
-def predicted(batch: Batch, constants: GemmConstants) -> np.ndarray:
-    """Return the seconds of a batch by `constants` of an architecture, casts that the rows hold included."""
-    return of_gpu(batch, _with(batch.gpu, powered(constants, batch.gpu)))
+def of_architecture(gpu: Gpu, constants: GemmConstants) -> Gpu:
+    """Return `gpu` with `constants` of its architecture."""
+    return _with(gpu, powered(constants, gpu))
+
+
+def of_unknown(gpu: Gpu, constants: GemmConstants) -> Gpu:
+    """Return `gpu` with `constants` of an architecture that nobody measured."""
+    return _with(gpu, powered(constants, gpu, known=False))
 
 
 def of_gpu(batch: Batch, gpu: Gpu) -> np.ndarray:
     """Return the seconds of a batch on `gpu`, casts that the rows hold included."""
     cast, dtype, regime = batch.cast, batch.dtype, batch.regime
     if np.isnan(cast).any():
-        values = batch.shape.m * batch.shape.k
+        values = batch.shape.groups * batch.shape.m * batch.shape.k
         cast = np.where(np.isnan(cast), casts.seconds(gpu, values, dtype=dtype, regime=regime), cast)
     product = gemm.seconds(
         gpu, batch.shape, dtype=dtype, regime=regime, accumulate=batch.accumulate, aligned=batch.aligned
@@ -170,21 +128,37 @@ def _with(gpu: Gpu, constants: GemmConstants) -> Gpu:
 
 
 def fitted(rows: Sequence[Product], prior: GemmConstants, dtype: str) -> Fitted:
-    """Return the constants of one architecture in one format, from `prior` on."""
-    prior, alone = _casts_alone(rows, prior)
-    joint = casts.KERNELS.get(dtype, ()) if any(np.isnan(row.cast) for row in rows) else ()
-    paths = [f"product.{name}" for name in FREE if _free(prior, dtype, name)]
-    paths += [f"{kernel}.{name}" for kernel in joint for name in CAST]
-    together = _moved(prior, dtype, paths, batches(rows), UNKNOWN)
+    """Return the constants of one architecture in one format, from `prior` on, and those of its GPUs."""
+    together, kept = shared(rows, prior, dtype, of_architecture)
     gpus = {}
     names = sorted({row.gpu for row in rows})
     for name in names if len(names) > 1 else ():
         own = [row for row in rows if row.gpu == name]
         if len(own) >= FEWEST_ROWS:
-            paths = [f"product.{constant}" for constant in OWN]
-            gpus[name] = _moved(together, dtype, paths, batches(own), SIBLING).formats[dtype]
-    kept = {kernel: together.casts[kernel] for kernel in (*alone, *joint)}
-    return Fitted(together.formats[dtype], kept, gpus)
+            gpus[name] = one_gpu(batches(own), together, dtype, SIBLING, of_architecture)
+    return Fitted(together.formats[dtype], {kernel: together.casts[kernel] for kernel in kept}, gpus)
+
+
+def as_given(gpu: Gpu, constants: GemmConstants) -> Gpu:
+    """Return `gpu` with `constants` of its own."""
+    return _with(gpu, constants)
+
+
+def one_gpu(rows: Sequence[Batch], prior: GemmConstants, dtype: str, spread: float, known: Known) -> ProductConstants:
+    """Return the constants of one GPU, each held to `prior` by the deviation `spread` of its logarithm."""
+    paths = [f"product.{constant}" for constant in OWN if _free(prior, dtype, constant)]
+    return _moved(prior, dtype, paths, rows, spread, known).formats[dtype]
+
+
+def shared(
+    rows: Sequence[Product], prior: GemmConstants, dtype: str, known: Known
+) -> tuple[GemmConstants, tuple[str, ...]]:
+    """Return the constants that all `rows` share, and the names of the casts among them."""
+    prior, alone = _casts_alone(rows, prior)
+    joint = casts.KERNELS.get(dtype, ()) if any(np.isnan(row.cast) for row in rows) else ()
+    paths = [f"product.{name}" for name in FREE if _free(prior, dtype, name)]
+    paths += [f"{kernel}.{name}" for kernel in joint for name in CAST]
+    return _moved(prior, dtype, paths, batches(rows), UNKNOWN, known), (*alone, *joint)
 
 
 def _casts_alone(rows: Sequence[Product], prior: GemmConstants) -> tuple[GemmConstants, tuple[str, ...]]:
@@ -204,7 +178,7 @@ def _casts_alone(rows: Sequence[Product], prior: GemmConstants) -> tuple[GemmCon
             found = []
             for (name, dtype, regime), group in groups.items():
                 gpu = _with(hardware.gpu(name), replace(prior, casts={**prior.casts, kernel: tried}))
-                sizes = np.array([row.m * row.k for row in group], float)
+                sizes = np.array([row.groups * row.m * row.k for row in group], float)
                 measured = np.array([row.kernels[place] for row in group])
                 found.append(np.log(casts.of_kernel(gpu, kernel, sizes, dtype=dtype, regime=regime) / measured))
             return np.concatenate(found)
@@ -239,7 +213,7 @@ def _free(prior: GemmConstants, dtype: str, name: str) -> bool:
 
 
 def _moved(
-    prior: GemmConstants, dtype: str, paths: Sequence[str], rows: Sequence[Batch], spread: float
+    prior: GemmConstants, dtype: str, paths: Sequence[str], rows: Sequence[Batch], spread: float, known: Known
 ) -> GemmConstants:
     """Return `prior` with the values at `paths`, of the product or of casts, fitted to `rows`."""
 
@@ -258,7 +232,7 @@ def _moved(
 
     def errors(values: np.ndarray) -> np.ndarray:
         constants = moved(values)
-        return np.concatenate([np.log(predicted(batch, constants) / batch.seconds) for batch in rows])
+        return np.concatenate([np.log(of_gpu(one, known(one.gpu, constants)) / one.seconds) for one in rows])
 
     return moved(least(errors, [value(path) for path in paths], paths, spread))
 

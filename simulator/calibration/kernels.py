@@ -19,6 +19,8 @@ R = TypeVar("R")
 SEARCHED = "best of a search"
 """Note of rows that show the best shape anyone found, not a given one."""
 WIDTH = 118
+MARKS = frozenset(",:;{}[]#")
+"""What text cannot hold inside of braces without quotes."""
 SCATTER = 0.08
 """Typical log error of one kernel, which nothing can fit away."""
 TOLERANCE = 0.05
@@ -97,9 +99,13 @@ def text(entry: Mapping[str, Any], header: str) -> str:
 def _lines(entry: Mapping[str, Any], indent: str) -> Iterator[str]:
     for key, value in entry.items():
         flow = _flow(value)
-        if len(indent) + len(key) + len(flow) + 2 <= WIDTH:
+        if len(indent) + len(key) + len(flow) + 2 <= WIDTH and not (isinstance(value, Mapping) and _prose(value)):
             yield f"{indent}{key}: {flow}"
-        elif isinstance(value, Mapping) and not any(isinstance(part, Mapping) for part in value.values()):
+        elif (
+            isinstance(value, Mapping)
+            and not any(isinstance(part, Mapping) for part in value.values())
+            and not _prose(value)
+        ):
             pairs = wrap(flow, WIDTH - len(indent) - len(key) - 2, break_long_words=False, break_on_hyphens=False)
             yield f"{indent}{key}: {pairs[0]}"
             yield from (f"{indent}  {line}" for line in pairs[1:])
@@ -109,6 +115,12 @@ def _lines(entry: Mapping[str, Any], indent: str) -> Iterator[str]:
         else:
             yield f"{indent}{key}: >-"
             yield from (f"{indent}  {line}" for line in wrap(value, WIDTH - len(indent) - 2, break_on_hyphens=False))
+
+
+def _prose(value: Mapping[str, Any]) -> bool:
+    """Return whether a part is text that would end in the middle inside of braces."""
+    parts = value.values()
+    return any(_prose(part) if isinstance(part, Mapping) else not MARKS.isdisjoint(str(part)) for part in parts)
 
 
 def _flow(value: Any) -> str:

@@ -5,37 +5,31 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from statistics import median
 from typing import NamedTuple
 
 from simulator import catalog
+from simulator.calibration import gemm as fit
 from simulator.calibration.shrinking import shrunk
 from simulator.convert import plain_csv
+from simulator.engine.prices.calibrated import with_kernels
 from simulator.errors import ScenarioError
 from simulator.machine.hardware import Gpu
-from simulator.machine.kernels import casts, gemm
-from simulator.machine.kernels.gemm import CAST, Regime
-from simulator.scenario.calibration import Evidence
+from simulator.machine.kernels import gemm
+from simulator.machine.kernels.gemm import Regime
+from simulator.scenario.calibration import Evidence, Kernel
 from simulator.sums import added
-from simulator.units import Number, Seconds
+from simulator.units import Count, Number
+from simulator.validation.measured_product import CAST, Product, regime_of
 
 TIMES = {"time_us": 1e-6, "time_ms": 1e-3, "time_s": 1.0, "time": 1.0, "seconds": 1.0, "us": 1e-6, "ms": 1e-3}
 MOST_ROWS = 100_000
 MOST_NAMES = 12
 
 
-class Product(NamedTuple):
-    m: int
-    n: int
-    k: int
-    groups: int
-    dtype: str
-    seconds: Seconds
-    gpu: str = ""
-    """As the table names it; nothing where it does not."""
-    regime: Regime = gemm.BENCHMARK
-    cast: bool = False
-    """Whether the time holds the cast of the left operand."""
+ENOUGH = 40
+"""Shapes from which on the constants of a precision are fitted; fewer say one factor."""
 
 
 def parse(text: str, name: str) -> tuple[Product, ...]:
@@ -61,35 +55,67 @@ def parse(text: str, name: str) -> tuple[Product, ...]:
         words = {key: _word(row, columns, key) for key in ("dtype", "gpu", "regime", "includes")}
         seconds = TIMES[time] * _number(row, columns[time], f"{name}:{line}")
         when = _regime(words["regime"], f"{name}:{line}")
-        cast = CAST in words["includes"]
-        found.append(Product(m, n, k, groups, words["dtype"] or "bf16", seconds, words["gpu"], when, cast))
+        cast = math.nan if CAST in words["includes"] else 0.0
+        dtype = words["dtype"] or "bf16"
+        found.append(Product(words["gpu"], dtype, groups, m, n, k, False, when, seconds, cast, ()))
     if not found:
         raise ScenarioError(f"{name}: no rows")
     return tuple(found)
 
 
-def learned(products: Sequence[Product], gpu: Gpu, source: str) -> tuple[dict[str, Number], Evidence]:
-    """Return the factor on the rate of each precision, and how wrong the times were before and after.
+class Learned(NamedTuple):
+    """What a table says of one GPU, by precision."""
 
-    The factor is the median of predicted over measured time, so that shapes that a kernel library does badly count as
-    one row each.
+    factors: dict[str, Number]
+    kernels: dict[str, Kernel]
+    evidence: Evidence
+
+
+def learned(products: Sequence[Product], gpu: Gpu, source: str) -> Learned:
+    """Return constants of each precision with many rows, factors on the rate of others, and errors before and after.
+
+    A factor is the median of predicted over measured time, so that shapes that a kernel library does badly count as
+    one row each. Raises ScenarioError where no row is of `gpu`.
     """
-    ratios: dict[str, list[float]] = defaultdict(list)
     own = [one for one in products if not one.gpu or _names(one.gpu, gpu)]
     if not own:
         raise ScenarioError(f"{source}: no row of {gpu.name}; it has those of {', '.join(_gpus(products))}")
+    groups: dict[str, list[Product]] = defaultdict(list)
     for one in own:
-        ratios[one.dtype].append(_predicted(one, gpu) / one.seconds)
-    factors = {dtype: shrunk(median(ones), len(ones)) for dtype, ones in sorted(ratios.items())}
-    before = _error([ratio for ones in ratios.values() for ratio in ones])
-    after = _error([ratio / factors[dtype] for dtype, ones in ratios.items() for ratio in ones])
-    return factors, Evidence(source=f"matrix products: {source}", rows=len(own), before=before, after=after)
+        groups[one.dtype].append(one)
+    before = {dtype: _ratios(ones, gpu) for dtype, ones in sorted(groups.items())}
+    kernels = {dtype: _kernel(groups[dtype], gpu) for dtype in before if _shapes(groups[dtype]) >= ENOUGH}
+    factors = {dtype: shrunk(median(ones), len(ones)) for dtype, ones in before.items() if dtype not in kernels}
+    after = {
+        dtype: _ratios(groups[dtype], with_kernels(gpu, kernels))
+        if dtype in kernels
+        else [ratio / factors[dtype] for ratio in ones]
+        for dtype, ones in before.items()
+    }
+    errors = [_error([ratio for ones in each.values() for ratio in ones]) for each in (before, after)]
+    return Learned(
+        factors,
+        kernels,
+        Evidence(source=f"matrix products: {source}", rows=len(own), before=errors[0], after=errors[1]),
+    )
 
 
-def _predicted(one: Product, gpu: Gpu) -> Seconds:
-    seconds = gemm.time(gpu, one.m, one.n, one.k, groups=one.groups, dtype=one.dtype, regime=one.regime)
-    values = one.groups * one.m * one.k
-    return seconds + (casts.time(gpu, values, dtype=one.dtype, regime=one.regime) if one.cast else 0.0)
+def _shapes(rows: Sequence[Product]) -> Count:
+    return len({(one.groups, one.m, one.n, one.k) for one in rows})
+
+
+def _kernel(rows: Sequence[Product], gpu: Gpu) -> Kernel:
+    """Return what a table says of one precision on one GPU, from what is known of it on."""
+    dtype = rows[0].dtype
+    constants = gpu.kernels.gemm
+    formats = {**constants.formats, dtype: gemm.of_format(gpu, dtype)}
+    found = fit.one_gpu(fit.batches(rows, gpu), replace(constants, formats=formats), dtype, fit.UNKNOWN, fit.as_given)
+    return Kernel(**{field.name: getattr(found, field.name) for field in fields(Kernel)})
+
+
+def _ratios(rows: Sequence[Product], gpu: Gpu) -> list[Number]:
+    """Return predicted over measured times."""
+    return [float(ratio) for batch in fit.batches(rows, gpu) for ratio in fit.of_gpu(batch, gpu) / batch.seconds]
 
 
 def _names(text: str, gpu: Gpu) -> bool:
@@ -114,7 +140,7 @@ def _word(row: Mapping[str, str | None], columns: Mapping[str, str], key: str) -
 
 def _regime(text: str, place: str) -> Regime:
     try:
-        return gemm.regime_of(text)
+        return regime_of(text)
     except ScenarioError as error:
         raise ScenarioError(f"{place}: {error}") from None
 

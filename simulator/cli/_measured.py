@@ -42,8 +42,14 @@ def learned(
     if tables:
         device = hardware.gpu(_named("gpu", gpu, "--gemm", catalogs), catalogs)
         rows = [row for path in tables for row in products.parse(text_of(path), str(path))]
-        rates, evidence = products.learned(rows, device, ", ".join(path.name for path in tables))
-        found = replace(found, gpu=device.name, products=rates, evidence=(*found.evidence, evidence))
+        told = products.learned(rows, device, ", ".join(path.name for path in tables))
+        found = replace(
+            found,
+            gpu=device.name,
+            products=told.factors,
+            kernels=told.kernels,
+            evidence=(*found.evidence, told.evidence),
+        )
     if measured:
         first = measured[0].scenario
         if found.gpu not in ("", first.cluster.host.gpu.name):

@@ -46,6 +46,18 @@ Ledger = Annotated[
     bool,
     typer.Option("--ledger", help="With --runs: what stands behind each stack and GPU, and the width of ranges, only."),
 ]
+Kernels = Annotated[
+    list[Path] | None,
+    typer.Option("--kernels", metavar="CSV", help="Refit the kernel constants of the package; may be repeated."),
+]
+LeaveOut = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--leave-out",
+        metavar="NAME",
+        help="With --kernels: predict products of gpu:NAME or architecture:NAME from all others, or of gpu:each.",
+    ),
+]
 Measure = Annotated[bool, typer.Option("--measure", help="Measure the roofline of this machine.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the calibration, or the preset, here.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the roofline of --measure.")]
@@ -63,6 +75,8 @@ def command(
     measure: Measure = False,
     runs: Runs = None,
     ledger: Ledger = False,
+    kernels: Kernels = None,
+    leave_out: LeaveOut = None,
     catalogs: Catalogs = None,
     as_json: Json = False,
     plot: Plot = None,
@@ -81,7 +95,10 @@ def command(
     refits the shared constants of the package itself, counts which published
     runs stand behind each stack and GPU, and how wide ranges must be, and
     writes all into the folder --out, for a commit by hand; with --ledger the
-    constants stay as they are, which takes a few minutes.
+    constants stay as they are, which takes a few minutes. --kernels fits the
+    constants of products and attention to tables of kernels, and writes their
+    entries into the folder --out; with --leave-out it writes nothing and shows
+    how wrong products are on a GPU or an architecture that nobody measured.
 
     Examples:
       foretrain calibrate --nccl-tests ar.log --host dgx-h100 --out mine.yaml
@@ -93,6 +110,7 @@ def command(
       foretrain calibrate --runs runs.csv --out simulator/catalog/calibration
       foretrain calibrate --ledger --runs runs.csv
         --out simulator/catalog/calibration
+      foretrain calibrate --kernels gemm.csv --leave-out architecture:each
     """
     from simulator.cli import _measured
     from simulator.errors import ScenarioError
@@ -107,11 +125,22 @@ def command(
         from simulator.cli import _refit
 
         (_refit.ledger if ledger else _refit.shared)(runs, out=out, as_json=as_json)
+    elif kernels:
+        from simulator.cli import _kernels
+
+        if leave_out:
+            _kernels.left_out(kernels, leave_out, as_json=as_json)
+        elif out is not None:
+            _kernels.rewrite(kernels, out=out)
+        else:
+            raise ScenarioError("--kernels needs --out, the folder to write into, or --leave-out")
     elif nccl_tests or gemm or run:
         found = _measured.learned(nccl_tests or (), gemm or (), run or (), host, gpu, catalogs or ())
         _show(found, out, as_json)
     else:
-        raise ScenarioError("nothing to learn from; give --nccl-tests, --gemm, --run, --runs, --failures or --measure")
+        raise ScenarioError(
+            "nothing to learn from; give --nccl-tests, --gemm, --run, --runs, --kernels, --failures or --measure"
+        )
 
 
 def _show(found: Calibration, out: Path | None, as_json: bool) -> None:

@@ -23,6 +23,7 @@ from simulator.scenario.calibration import Calibration, Evidence
 from simulator.simulation import predict
 from simulator.sums import added
 from simulator.units import BytesPerSecond, Count, FlopsPerSecond, Number, Seconds
+from simulator.validation.measured_product import BENCHMARK, Product
 
 
 class Predicted(NamedTuple):
@@ -45,12 +46,21 @@ def predicted(
 def calibration(scenario: Scenario, ranks: Count, kernels: Kernels) -> Calibration:
     """Return the factors of this machine."""
     host = scenario.cluster.host
-    table = [products.Product(m, n, k, 1, "fp32", time) for m, n, k, time in kernels.products]
-    rates, of_products = products.learned(table, host.gpu, "of the model's own shapes")
+    table = [
+        Product(host.gpu.name, "fp32", 1, m, n, k, False, BENCHMARK, time, 0.0, ())
+        for m, n, k, time in kernels.products
+    ]
+    told = products.learned(table, host.gpu, "of the model's own shapes")
     rate, of_memory = _memory_bound(kernels, host.gpu)
     log = Log(operation="all_reduce", ranks=ranks, hosts=1, times=kernels.all_reduces)
     links, of_network = network.learned([log], host)
-    return Calibration(network=links, products=rates, elementwise=rate, evidence=(of_products, of_memory, of_network))
+    return Calibration(
+        network=links,
+        products=told.factors,
+        kernels=told.kernels,
+        elementwise=rate,
+        evidence=(told.evidence, of_memory, of_network),
+    )
 
 
 def _memory_bound(kernels: Kernels, gpu: Gpu) -> tuple[Number, Evidence]:

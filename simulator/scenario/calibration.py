@@ -18,7 +18,7 @@ from simulator.scenario.document import Table, placed
 from simulator.scenario.reading import Reading
 from simulator.scenario.shape import shape
 from simulator.scenario.unquoted import Unquoted
-from simulator.units import Count, Number
+from simulator.units import BytesPerSecond, Count, Number, Seconds, Share
 
 PATH = ("calibration",)
 SMALLEST, LARGEST = 0.001, 1000.0
@@ -37,6 +37,24 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """Constants of matrix products in one precision, fitted to a table; see `simulator.machine.kernels.gemm`."""
+
+    rate: Share
+    """Rate of an infinitely wide tile over the peak, at the full clock."""
+    edge: Number
+    """Width of a tile that loses as much at its edges as it multiplies."""
+    memory: Share
+    """Delivered over nominal memory bandwidth."""
+    l2: BytesPerSecond
+    """Bandwidth of the second-level cache for each multiprocessor."""
+    start: Seconds
+    """Start and end of a kernel."""
+    throttle: Share
+    """Share of the peak above which the clock falls under the power limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     gpu: str = ""
     """The GPU that was measured; the factors on products, elementwise kernels and software hold for it."""
@@ -47,7 +65,9 @@ class Calibration:
     network: NetworkCalibration = field(default_factory=NetworkCalibration)
     """Factors on latency and on the bandwidth inside and across hosts."""
     products: Mapping[str, Number] = field(default_factory=dict)
-    """Factors on the rate of matrix products, by precision."""
+    """Factors on the rate of matrix products, by precision, where rows are few."""
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)
+    """Constants of matrix products, by precision, where there are enough rows to fit them."""
     elementwise: Number = 1.0
     """Factor on the rate of memory-bound kernels."""
     software: Number = 1.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -12,6 +13,7 @@ from simulator.calibration import network, products, software
 from simulator.calibration.file import text
 from simulator.calibration.nccl_tests import Log
 from simulator.calibration.shrinking import shrunk
+from simulator.engine.prices.calibrated import with_kernels
 from simulator.errors import ScenarioError
 from simulator.machine import collectives
 from simulator.machine.hardware import gpu, host
@@ -19,7 +21,7 @@ from simulator.machine.kernels import casts, gemm
 from simulator.machine.network import Network, NetworkCalibration
 from simulator.measured.explained import step_time
 from simulator.scenario import Scenario, from_dict, read
-from simulator.scenario.calibration import Calibration
+from simulator.scenario.calibration import Calibration, Kernel
 from simulator.simulation import predict
 from topologies.fat_tree import FatTree
 
@@ -81,9 +83,9 @@ def test_factors_are_not_applied_to_what_was_not_measured_and_a_warning_says_so(
 
 
 def test_a_file_reads_back_as_the_calibration_it_was_written_from(tmp_path: Path):
-    factors, evidence = products.learned(products.parse(table(0.8), "t"), H100, "t")
+    told = products.learned(products.parse(table(0.8), "t"), H100, "t")
     written = Calibration(
-        gpu=H100.name, products=factors, software=0.95, stack="megatron-core-2024", evidence=(evidence,)
+        gpu=H100.name, products=told.factors, software=0.95, stack="megatron-core-2024", evidence=(told.evidence,)
     )
     (tmp_path / "mine.yaml").write_text(text(written))
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(RACK | {"calibration": "mine.yaml"}))
@@ -119,9 +121,31 @@ def test_few_rows_are_believed_little():
 
 
 def test_a_table_of_products_gives_the_rate_back():
-    factors, evidence = products.learned(products.parse(table(0.8, SHAPES * 20), "t"), H100, "t")
-    assert factors["bf16"] == pytest.approx(0.8, rel=0.01)
-    assert evidence.after < 0.01 < evidence.before
+    told = products.learned(products.parse(table(0.8, SHAPES * 20), "t"), H100, "t")
+    assert told.factors["bf16"] == pytest.approx(0.8, rel=0.01)
+    assert told.evidence.after < 0.01 < told.evidence.before
+
+
+def test_a_table_of_many_shapes_gives_the_constants_of_the_gpu_that_made_it():
+    """Times of a chip that loads and multiplies as H100 does not; 120 shapes, a minute of measuring."""
+    rng = np.random.default_rng(5)
+    own = Kernel(rate=0.7, edge=4.0, memory=0.7, l2=15e9, start=6e-6, throttle=0.4)
+    other = with_kernels(H100, {"bf16": own})
+    shapes = [tuple(64 * int(side) for side in 2 ** rng.uniform(0, 7, size=3)) for _ in range(240)]
+    rows = [f"{m},{n},{k},{1e6 * gemm.time(other, m, n, k, regime='burst')}" for m, n, k in shapes]
+    told = products.learned(products.parse("m,n,k,time_us\n" + "\n".join(rows[:120]), "t"), H100, "t")
+    assert not told.factors
+    assert told.evidence.after < 0.02 < 0.1 < told.evidence.before
+    found = with_kernels(H100, told.kernels)
+    errors = [
+        abs(gemm.time(found, m, n, k, regime="burst") / gemm.time(other, m, n, k, regime="burst") - 1)
+        for m, n, k in shapes[120:]
+    ]
+    assert np.median(errors) < 0.02
+    slow = {name: str(value) for name, value in asdict(told.kernels["bf16"]).items()}
+    slow |= {"l2": slow["l2"] + "B/s", "start": slow["start"] + "s"}
+    slower = scenario(calibration={"gpu": H100.name, "kernels": {"bf16": slow}})
+    assert predict(slower).step_time_s > predict(scenario()).step_time_s
 
 
 def test_a_table_of_many_gpus_is_learned_from_by_the_rows_of_one_as_they_were_repeated():
@@ -134,17 +158,17 @@ def test_a_table_of_many_gpus_is_learned_from_by_the_rows_of_one_as_they_were_re
         for cast in [casts.time(H100, m * k, dtype="fp8", regime=regime)]
     ]
     found = products.parse("gpu,m,n,k,regime,dtype,includes,time_us\n" + "\n".join(rows), "t")
-    factors, evidence = products.learned(found, H100, "t")
-    assert factors["fp8"] == pytest.approx(0.8, rel=0.01)
-    assert evidence.rows == len(rows) / 2
+    told = products.learned(found, H100, "t")
+    assert told.factors["fp8"] == pytest.approx(0.8, rel=0.01)
+    assert told.evidence.rows == len(rows) / 2
     with pytest.raises(ScenarioError, match="no row of a100-sxm-80gb; it has those of B200, H100 SXM"):
         products.learned(found, gpu("a100"), "t")
 
 
 def test_one_row_moves_a_rate_by_a_sixth_of_its_logarithm():
-    factors, evidence = products.learned(products.parse(table(0.5, SHAPES[:1]), "t"), H100, "t")
-    assert factors["bf16"] == pytest.approx(0.5 ** (1 / 6))
-    assert evidence.after < evidence.before
+    told = products.learned(products.parse(table(0.5, SHAPES[:1]), "t"), H100, "t")
+    assert told.factors["bf16"] == pytest.approx(0.5 ** (1 / 6))
+    assert told.evidence.after < told.evidence.before
 
 
 def test_logs_of_nccl_tests_give_the_network_back():

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 import simulator.validation
 from simulator import catalog
 from simulator.calibration import gemm as calibration
-from simulator.calibration.gemm_rows import Product, products
+from simulator.calibration import gemm_left_out, kernels
+from simulator.calibration.gemm_rows import products
+from simulator.convert import plain_yaml
 from simulator.errors import ScenarioError
 from simulator.machine import hardware
 from simulator.machine.kernels import gemm, roofline
+from simulator.validation.measured_product import Product
 
 PAIRS = [(name, dtype) for name in catalog.names("gpu") for dtype in hardware.gpu(name).peak if dtype != "int8"]
 SHAPES = ((1, 4096, 4096), (4096, 4096, 4096), (4096, 28672, 8192), (16384, 1024, 512))
@@ -163,9 +166,34 @@ def test_the_fit_finds_the_times_again_that_constants_made():
     constants = calibration.priors("hopper")
     constants = replace(constants, formats={**constants.formats, "bf16": found})
     for batch in calibration.batches(rows[1::2]):
-        errors = np.abs(calibration.predicted(batch, constants) / batch.seconds - 1)
+        errors = np.abs(
+            calibration.of_gpu(batch, calibration.of_architecture(batch.gpu, constants)) / batch.seconds - 1
+        )
         assert np.median(errors) < 0.01
         assert np.quantile(errors, 0.9) < 0.04
     true = gemm.of_format(gpu, "bf16")
     for name, within in (("rate", 0.05), ("memory", 0.05), ("throttle", 0.1)):
         assert getattr(found, name) == pytest.approx(getattr(true, name), rel=within), name
+
+
+def test_an_architecture_that_nobody_measured_takes_the_constants_that_all_share_at_its_own_power():
+    """Rows of three chips by constants that they share; the chip left out is as close as its own rows would be."""
+    shared = calibration.priors("unknown")
+    sides = 64 * np.random.default_rng(2).integers(1, 128, size=(120, 3))
+    known = Product("", "bf16", 1, 0, 0, 0, False, "burst", 0.0, 0.0, ())
+    rows = []
+    for name in ("a100-sxm-80gb", "h100-sxm-80gb", "b200"):
+        gpu = calibration.of_unknown(hardware.gpu(name), shared)
+        for m, n, k in sides.tolist():
+            seconds = gemm.time(gpu, m, n, k, regime="burst")
+            rows.append(known._replace(gpu=name, m=m, n=n, k=k, seconds=seconds))
+    (score,) = gemm_left_out.without_architecture(rows, "hopper")
+    assert (score.gpu, score.rows) == ("h100-sxm-80gb", 120)
+    assert score.middle < 0.02
+    assert not gemm_left_out.without_gpu(rows, "a40")
+
+
+@pytest.mark.parametrize("name", ["gemm", "attention"])
+def test_the_entry_that_ships_reads_back_as_it_is_written(name: str):
+    entry = catalog.entry("calibration", name)
+    assert plain_yaml.load(kernels.text(entry, "As a fit writes it.")) == entry

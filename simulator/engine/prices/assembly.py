@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from simulator.engine.prices.calibrated import of_kernels, of_network
+from simulator.engine.prices.calibrated import gpu_of, of_kernels, of_network
 from simulator.engine.prices.constants import Shared, unfitted
 from simulator.engine.prices.constants import shared as shipped
 from simulator.engine.prices.data_axis import DataAxis
@@ -188,7 +188,7 @@ def assembly(scenario: Scenario, learned: Shared | None = None, without: Collect
     year = scenario.stack.year
     channels = {name: replace(channel.among(narrow), year=year) for name, channel in channels.items()}
     durations = Durations(
-        scenario.cluster.host.gpu,
+        gpu_of(scenario),
         scenario.stack,
         channels,
         scenario.cluster.collectives,

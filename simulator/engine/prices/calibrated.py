@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
 from simulator.engine.prices.constants import Shared, of_products
+from simulator.machine import hardware
+from simulator.machine.hardware import Gpu
+from simulator.machine.kernels import gemm
 from simulator.machine.network import NetworkCalibration
+from simulator.scenario.calibration import Kernel
 from simulator.scenario.scenario import Scenario
 
 
@@ -29,3 +36,18 @@ def of_kernels(shared: Shared, scenario: Scenario) -> Shared:
         key = f"{stack.framework} {stack.year}"
         factors.setdefault("software", {})[key] = shared.rate("software", key, stack.framework) * learned.software
     return Shared(factors)
+
+
+def gpu_of(scenario: Scenario) -> Gpu:
+    """Return the GPU of the scenario, with the constants of products that were measured on it."""
+    gpu, learned = scenario.cluster.host.gpu, scenario.measured("gpu")
+    return with_kernels(gpu, learned.kernels) if learned else gpu
+
+
+def with_kernels(gpu: Gpu, kernels: Mapping[str, Kernel]) -> Gpu:
+    """Return `gpu` with constants of products by precision."""
+    if not kernels:
+        return gpu
+    known = gpu.kernels.gemm
+    own = {dtype: replace(gemm.of_format(gpu, dtype), **asdict(kernel)) for dtype, kernel in kernels.items()}
+    return hardware.calibrated(gpu, replace(gpu.kernels, gemm=replace(known, formats={**known.formats, **own})))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from math import inf
 from typing import Any, Protocol, cast
 
 from simulator import catalog, units
@@ -166,7 +167,7 @@ def kernel_constants(gpu: Device) -> KernelConstants:
     """Return the constants of `gpu`: its own, else its architecture's, else the middle of all that were measured."""
     gemm, attention, memory = (_merged(_table(name), gpu) for name in ("gemm", "attention", "memory-bound"))
     return KernelConstants(
-        gemm=powered(_with_best(gemm_constants(gemm), gpu), gpu),
+        gemm=_with_best(powered(gemm_constants(gemm), gpu), gpu),
         attention={kernel: _attention(entry, gpu) for kernel, entry in attention["kernels"].items()},
         units=Units(**_numbers(attention["units"])),
         newest=attention["newest"],
@@ -200,9 +201,16 @@ def _table(name: str) -> dict[str, Any]:
 def _merged(table: Mapping[str, Any], gpu: Device) -> dict[str, Any]:
     """Return the default entry, overlaid by the architecture's and by the GPU's own."""
     merged = cast("dict[str, Any]", table["default"])
-    for overlay in (table["architectures"].get(gpu.architecture), table["gpus"].get(gpu.name)):
+    arrays = table.get("systolic") if _systolic(table, gpu) else None
+    for overlay in (arrays, table["architectures"].get(gpu.architecture), table["gpus"].get(gpu.name)):
         merged = overlaid(merged, overlay or {})
     return merged
+
+
+def _systolic(table: Mapping[str, Any], gpu: Device) -> bool:
+    """Return whether a compiler feeds the arrays of the chip from memory that it manages itself."""
+    known: Mapping[str, Any] = table["architectures"].get(gpu.architecture, {})
+    return known.get("units") == "systolic"
 
 
 def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,27 +222,28 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 def _with_best(constants: GemmConstants, gpu: Device) -> GemmConstants:
     """Return `constants` with the best product anyone published as the rate of formats that were never measured.
 
-    On measured parts it is the wide-tile rate (0.97 of it on A100, 1.04 on H100); its clock is settled.
+    On measured parts it is the wide-tile rate (0.97 of it on A100, 1.04 on H100). The clock of a best product that
+    somebody published has settled, so that it falls no further.
     """
     measured = _table("gemm")["architectures"].get(gpu.architecture, {}).get("formats", {})
     formats = {
-        dtype: replace(values, rate=gpu.best_matmul[dtype] / gpu.peak[dtype])
+        dtype: replace(values, rate=gpu.best_matmul[dtype] / gpu.peak[dtype], throttle=1.0)
         for dtype, values in constants.formats.items()
         if dtype not in measured and dtype in gpu.best_matmul
     }
     return replace(constants, formats={**constants.formats, **formats})
 
 
-def powered(constants: GemmConstants, gpu: Device) -> GemmConstants:
-    """Return `constants` of an architecture with the power limit of `gpu`.
+def powered(constants: GemmConstants, gpu: Device, *, known: bool = True) -> GemmConstants:
+    """Return `constants` of an architecture, or those of one that is not `known`, with the power limit of `gpu`.
 
     A part with less power for its peak lowers its clock sooner, so that a product bound by it is slower by the same
-    power of the ratio as the best products of A100 PCIe and SXM are.
+    power of the ratio as the best products of A100 PCIe and SXM are. Systolic arrays run at a fixed clock.
     """
     table = _table("gemm")
-    if gpu.architecture not in table["watts_per_teraflop"]:
+    if _systolic(table, gpu):
         return constants
-    ratio = _watts(gpu, table)
+    ratio = _watts(gpu, table, gpu.architecture if known else "unknown")
     exponent = float(table["power_exponent"])
     formats = {
         dtype: replace(values, throttle=values.throttle * ratio ** (exponent / values.slowing))
@@ -256,7 +265,7 @@ def _attention(entry: Mapping[str, Any], gpu: Device) -> Mapping[str, AttentionC
     if gpu.architecture not in gemm["watts_per_teraflop"]:
         return found
     # The clock falls as a power of the threshold, and so by the same factor as the rate of products.
-    factor = _watts(gpu, gemm) ** (float(gemm["power_exponent"]) / clock.EXPONENT)
+    factor = _watts(gpu, gemm, gpu.architecture) ** (float(gemm["power_exponent"]) / clock.EXPONENT)
     return {dtype: replace(one, threshold=one.threshold * factor) for dtype, one in found.items()}
 
 
@@ -283,17 +292,20 @@ def _matmul_factor(gpu: Device, gemm: Mapping[str, Any], attention: Mapping[str,
     return min(1.0, reached / usual, best / usual)
 
 
-def _watts(gpu: Device, table: Mapping[str, Any]) -> float:
-    """Return the power a GPU has for its peak, over that of the measured one of its architecture."""
-    return float(_watts_per_teraflop(gpu) / float(table["watts_per_teraflop"][gpu.architecture]))
+def _watts(gpu: Device, table: Mapping[str, Any], architecture: str) -> float:
+    """Return the power a GPU has for its peak, over that of the measured one of an architecture, or of all."""
+    stated = table["watts_per_teraflop"]
+    return float(_watts_per_teraflop(gpu) / float(stated.get(architecture, stated["unknown"])))
 
 
 def _watts_per_teraflop(gpu: Device) -> float:
-    return gpu.power / (max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12)
+    """Return power over the 16-bit peak; endless where there is none, which is what meets the limit."""
+    peak = max(gpu.peak.get("bf16", 0.0), gpu.peak.get("fp16", 0.0)) / 1e12
+    return gpu.power / peak if peak else inf
 
 
 def _spread(table: Mapping[str, Any], gpu: Device) -> Share:
-    fitted = gpu.architecture in table["architectures"] and gpu.architecture not in table["looked_up"]
+    fitted = gpu.architecture in table["architectures"] and not _systolic(table, gpu)
     level = "gpu" if gpu.name in table["gpus"] else "architecture" if fitted else "none"
     return float(table["spread"][level])
 

@@ -43,10 +43,6 @@ if TYPE_CHECKING:
 Regime = Literal["training", "sustained", "burst"]
 """How often one product is repeated."""
 REGIMES: tuple[Regime, ...] = ("training", "sustained", "burst")
-BENCHMARK: Regime = "burst"
-"""Regime of a table that names none: benchmarks repeat a kernel some tens of times."""
-CAST = "cast"
-"""How the column `includes` of a table says that times hold the cast of the left operand."""
 ELEMENT_BYTES = {
     "fp32": 4.0,
     "tf32": 4.0,
@@ -124,16 +120,6 @@ def _bounds_of_one(
     aligned = alignment(gpu.kernels.gemm.unaligned, dtype, (m, n) if accumulate else (k,))
     compute, memory = _bounds(gpu, Shape(m, n, k, groups), dtype, accumulate, regime, aligned)
     return float(compute), float(memory)
-
-
-def regime_of(text: str) -> Regime:
-    """Return the regime that a table names, that of benchmarks where it says nothing; raises ScenarioError."""
-    for known in REGIMES:
-        if text == known:
-            return known
-    if text:
-        raise ScenarioError(f"regime: found {text[:40]!r}, expected one of {', '.join(REGIMES)}")
-    return BENCHMARK
 
 
 def of_format(gpu: Gpu, dtype: str) -> ProductConstants:

@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from simulator.machine.hardware import Gpu
 from simulator.machine.kernels import casts, gemm
+from simulator.validation.measured_product import product
 from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels
 
-ADDS = ("accum=True", "accumulate=True")
-"""How the `op` of a row says that the product adds into an fp32 result."""
 LARGE = 1024
 
 
@@ -25,13 +24,12 @@ class Gemm(Kernels):
     numbers: ClassVar[frozenset[str]] = frozenset({"groups", "m", "n", "k", "time_us", "tflops"})
 
     def answer(self, row: Row, gpu: Gpu) -> Answer:
-        m, n, k = (row.whole(name) or 0 for name in "mnk")
-        adds, dtype = any(word in row.text("op") for word in ADDS), row.text("dtype")
-        when = gemm.regime_of(row.text("regime"))
-        groups = row.whole("groups") or 1
-        seconds = gemm.time(gpu, m, n, k, groups=groups, dtype=dtype, accumulate=adds, regime=when)
-        if gemm.CAST in row.text("includes"):
-            seconds += casts.time(gpu, groups * m * k, dtype=dtype, regime=when)
+        one = product(row.texts)
+        seconds = gemm.time(
+            gpu, one.m, one.n, one.k, groups=one.groups, dtype=one.dtype, accumulate=one.accumulate, regime=one.regime
+        )
+        if one.cast:
+            seconds += casts.time(gpu, one.groups * one.m * one.k, dtype=one.dtype, regime=one.regime)
         return Answer(*self.measurement(row), seconds * 1e6)
 
     def size_class(self, row: Row) -> str:
