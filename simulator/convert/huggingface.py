@@ -13,6 +13,7 @@ from typing import Any
 from simulator.convert import expert_keys
 from simulator.convert.architectures import architectures
 from simulator.convert.architectures.base import Architecture, Plain
+from simulator.convert.architectures.unbuilt import UNBUILT
 from simulator.convert.shape import REQUIRED, complete, short
 
 SECTION = "model"
@@ -86,6 +87,8 @@ def _used(architecture: Architecture) -> set[str]:
 
 def _architecture(config: Mapping[str, Any]) -> Architecture:
     known, name = architectures(), config.get("model_type")
+    if isinstance(name, str) and name in UNBUILT:
+        raise ValueError(f"model_type: {name!r} mixes tokens by {UNBUILT[name]}, and no block here says that")
     if not isinstance(name, str) or name not in known:
         shown = name or (config.get("architectures") or ["none named"])
         raise ValueError(f"model_type: architecture {str(shown)[:80]!r} is not known; known are {', '.join(known)}")

@@ -8,6 +8,7 @@ import pytest
 from simulator import catalog
 from simulator.convert import huggingface
 from simulator.convert.architectures import architectures
+from simulator.convert.architectures.unbuilt import UNBUILT
 from simulator.convert.shape import complete
 from simulator.workload.model import Model
 
@@ -117,7 +118,14 @@ def test_models_are_written_as_their_own_architecture(name, architecture):
     assert json.loads(huggingface.write(shape(name)))["model_type"] == architecture
 
 
-@pytest.mark.parametrize("model_type", ["mamba2", "t5", None, ["llama"], {}])
+@pytest.mark.parametrize(("model_type", "mixer"), sorted(UNBUILT.items()))
+def test_an_architecture_with_a_mixer_that_no_block_says_is_refused_by_its_name(model_type, mixer):
+    assert model_type not in architectures()
+    with pytest.raises(ValueError, match=f"^model_type: '{model_type}' mixes tokens by {mixer}, and no block"):
+        huggingface.read(text(model_type=model_type))
+
+
+@pytest.mark.parametrize("model_type", ["rwkv", "t5", None, ["llama"], {}])
 def test_an_unknown_architecture_is_named_and_never_guessed(model_type):
     with pytest.raises(ValueError, match=r"is not known; known are .*llama"):
         huggingface.read(text(model_type=model_type))
