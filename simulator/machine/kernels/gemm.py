@@ -236,9 +236,9 @@ def _tiled(gpu: Gpu, constants: ProductConstants, shape: Shape, rate: Any, size:
     m, n, k, groups, rate = (
         value[..., None] if isinstance(value, np.ndarray) else value for value in (*shape[:4], rate)
     )
-    across = np.ceil(n / tiles.b) * (tiles.parts / gpu.sms)
+    across, share = np.ceil(n / tiles.b), tiles.parts / gpu.sms
     step = k / tiles.parts * np.maximum(costs.multiplied / rate, costs.loading) + costs.epilogue
-    w = groups * np.ceil(m / tiles.a) * across
+    w = groups * np.ceil(m / tiles.a) * across * share
     total = _waves(constants, w) * step
     if constants.parts > 1:
         partial = constants.passes * 4 / (constants.l2 * gpu.sms) * groups * m * n
@@ -246,7 +246,7 @@ def _tiled(gpu: Gpu, constants: ProductConstants, shape: Shape, rate: Any, size:
         total = np.where((w <= SPLIT_BELOW) | (tiles.split == 0), joined, np.inf)
     if shape.heights is None:
         return constants.fill + total.min(axis=-1)
-    uneven = _waves(constants, shape.heights * across) * step
+    uneven = _waves(constants, shape.heights * across * share) * step
     return constants.fill + np.take_along_axis(uneven, total.argmin(axis=-1)[..., None], axis=-1)[..., 0]
 
 
