@@ -63,8 +63,8 @@ def command(
     """Compare predictions with measurements.
 
     The columns of a table say what it is: training runs, matrix products,
-    attention, memory-bound kernels, collectives, expert exchanges, reliability
-    cases; gzip'd tables are read as they are. Prints n,
+    attention, layers of experts, memory-bound kernels, collectives, expert
+    exchanges, reliability cases; gzip'd tables are read as they are. Prints n,
     median, mean and P90 of the error and its bias by family, how well layouts
     are ranked, how near collectives are meant to be and how far their sources
     are apart, and why rows could not be predicted.

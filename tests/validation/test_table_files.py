@@ -16,6 +16,7 @@ HEADERS = {
     "memory-bound": "gpu,op,pass_,shape,dtype,bytes_moved,time_us,achieved_gbs",
     "collectives": "gpu,nodes,gpus,network,collective,algo,bytes,time_us,algbw_gbs,busbw_gbs",
     "exchanges": "gpu,mode,phase,nodes,gpus_per_node,ranks,network,dtype,tokens,hidden,top_k,experts,sms,time_us",
+    "experts": "gpu,dtype,op,tokens,hidden,inter,top_k,experts,slots,ep,tp,gated,distribution,time_us",
     "finetune": "id,source,method,base_dtype,lora_rank,stack,gpu,model,gpus,seq,step_time_s",
     "reliability": "id,kind,inputs,expected,tolerance,source",
 }

@@ -75,6 +75,9 @@ class Shape(NamedTuple):
     n: Any
     k: Any
     groups: Any = 1
+    heights: Any = None
+    """Tiles along m of all groups together, one an element of `configurations` in the last axis, where groups differ;
+    m is their mean then, and chooses the tile. Such products do not split their depth."""
 
 
 @lru_cache(maxsize=262144)
@@ -93,7 +96,7 @@ def time(
     if min(m, n, k, groups) <= 0:
         return 0.0
     compute, memory = _bounds_of_one(gpu, m, n, k, groups, dtype, accumulate, regime)
-    return float(_seconds(gpu, Shape(m, n, k, groups), dtype, regime, compute, memory))
+    return float(_seconds(gpu, of_format(gpu, dtype), Shape(m, n, k, groups), dtype, regime, compute, memory))
 
 
 @lru_cache(maxsize=262144)
@@ -118,7 +121,8 @@ def _bounds_of_one(
     gpu: Gpu, m: int, n: int, k: int, groups: int, dtype: str, accumulate: bool, regime: Regime
 ) -> tuple[Seconds, Seconds]:
     aligned = alignment(gpu.kernels.gemm.unaligned, dtype, (m, n) if accumulate else (k,))
-    compute, memory = _bounds(gpu, Shape(m, n, k, groups), dtype, accumulate, regime, aligned)
+    constants, shape = of_format(gpu, dtype), Shape(m, n, k, groups)
+    compute, memory = _bounds(gpu, constants, shape, dtype, accumulate, regime, aligned)
     return float(compute), float(memory)
 
 
@@ -135,12 +139,21 @@ def of_format(gpu: Gpu, dtype: str) -> ProductConstants:
 
 def seconds(gpu: Gpu, shape: Shape, *, dtype: str, regime: Regime, accumulate: bool = False, aligned: Any = 1.0) -> Any:
     """Return the times of products given as arrays; `aligned` is the share of the rate that their rows leave."""
-    return _seconds(gpu, shape, dtype, regime, *_bounds(gpu, shape, dtype, accumulate, regime, aligned))
-
-
-def _seconds(gpu: Gpu, shape: Shape, dtype: str, regime: Regime, compute: Any, memory: Any) -> Any:
-    """Return the time with start and clock of what takes `compute` and `memory` at the full clock."""
     constants = of_format(gpu, dtype)
+    compute, memory = _bounds(gpu, constants, shape, dtype, accumulate, regime, aligned)
+    return _seconds(gpu, constants, shape, dtype, regime, compute, memory)
+
+
+def seconds_by(gpu: Gpu, constants: ProductConstants, shape: Shape, *, dtype: str, regime: Regime) -> Any:
+    """Return the times of products given as arrays, by other `constants` than those of the format."""
+    compute, memory = _bounds(gpu, constants, shape, dtype, False, regime, 1.0)
+    return _seconds(gpu, constants, shape, dtype, regime, compute, memory)
+
+
+def _seconds(
+    gpu: Gpu, constants: ProductConstants, shape: Shape, dtype: str, regime: Regime, compute: Any, memory: Any
+) -> Any:
+    """Return the time with start and clock of what takes `compute` and `memory` at the full clock."""
     core = _core(constants, compute, memory)
     used, burst = _utilisation(gpu, shape, dtype, core), core if regime == "burst" else None
     rate = clock.share(used, constants.throttle, constants.slowing, burst=burst, reaction=constants.settle)
@@ -160,9 +173,16 @@ def peak_of(gpu: Gpu, dtype: str) -> float:
     return gpu.peak_of(PEAK_OF.get(dtype, dtype))
 
 
-def _bounds(gpu: Gpu, shape: Shape, dtype: str, accumulate: bool, regime: Regime, aligned: Any) -> tuple[Any, Any]:
+def _bounds(
+    gpu: Gpu,
+    constants: ProductConstants,
+    shape: Shape,
+    dtype: str,
+    accumulate: bool,
+    regime: Regime,
+    aligned: Any,
+) -> tuple[Any, Any]:
     """Return the time of the arithmetic alone, and that of the memory alone, at the full clock."""
-    constants = of_format(gpu, dtype)
     rate = peak_of(gpu, dtype) * constants.rate * aligned / gpu.sms
     if accumulate:
         rate = rate * gpu.kernels.gemm.accumulate
@@ -199,15 +219,26 @@ def _tiled(gpu: Gpu, constants: ProductConstants, shape: Shape, rate: Any, size:
     """Return the time of the best tile and split; `rate` is that of one multiprocessor with a wide tile."""
     tiles = configurations(gpu.architecture, round(constants.parts))
     costs = _costs(constants, gpu.architecture, size)
-    m, n, k, groups, rate = (value[..., None] if isinstance(value, np.ndarray) else value for value in (*shape, rate))
-    w = groups * np.ceil(m / tiles.a) * np.ceil(n / tiles.b) * (tiles.parts / gpu.sms)
-    waves = constants.tail * np.ceil(w) + (1 - constants.tail) * np.maximum(w, 1.0)
-    total = waves * (k / tiles.parts * np.maximum(costs.multiplied / rate, costs.loading) + costs.epilogue)
+    m, n, k, groups, rate = (
+        value[..., None] if isinstance(value, np.ndarray) else value for value in (*shape[:4], rate)
+    )
+    across, share = np.ceil(n / tiles.b), tiles.parts / gpu.sms
+    step = k / tiles.parts * np.maximum(costs.multiplied / rate, costs.loading) + costs.epilogue
+    w = groups * np.ceil(m / tiles.a) * across * share
+    total = _waves(constants, w) * step
     if constants.parts > 1:
         partial = constants.passes * 4 / (constants.l2 * gpu.sms) * groups * m * n
         joined = total + costs.split + partial * (tiles.parts * tiles.split)
         total = np.where((w <= SPLIT_BELOW) | (tiles.split == 0), joined, np.inf)
-    return constants.fill + total.min(axis=-1)
+    if shape.heights is None:
+        return constants.fill + total.min(axis=-1)
+    uneven = _waves(constants, shape.heights * across * share) * step
+    return constants.fill + np.take_along_axis(uneven, total.argmin(axis=-1)[..., None], axis=-1)[..., 0]
+
+
+def _waves(constants: ProductConstants, w: Any) -> Any:
+    """Return the rounds that multiprocessors go through for `w` tiles each."""
+    return constants.tail * np.ceil(w) + (1 - constants.tail) * np.maximum(w, 1.0)
 
 
 def flops(m: int, n: int, k: int, *, groups: int = 1) -> Flops:
