@@ -49,9 +49,7 @@ def test_generated_pages_are_current() -> None:
 @pytest.mark.skipif("VALIDATION" not in os.environ, reason="simulates every row three times: by hand, VALIDATION=1")
 def test_the_page_on_validation_says_what_the_tables_give() -> None:
     page = (DOCS / "validation.md").read_text(encoding="utf-8")
-    said, found = (
-        validation.rounded(validation.shipped_part(text)) for text in (page, validation.page(leave_out=False))
-    )
+    said, found = (validation.rounded(validation.shipped_part(text)) for text in (page, validation.page()))
     assert said == found, "run python docs/generate.py validation"
 
 
