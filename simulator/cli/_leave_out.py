@@ -50,7 +50,6 @@ def answer(
     read: Sequence[Table], words: Sequence[str], chosen: Chosen, *, as_csv: bool, as_json: bool, plot: Path | None
 ) -> None:
     """Show what is predicted without what `words` name: runs, or collectives without a generation of links."""
-    from simulator.cli.validate import draw
     from simulator.validation import goals, lines, summary
     from simulator.validation.tables import write
 
@@ -58,7 +57,9 @@ def answer(
     of_links = links and (set(words) & generations(links) or not runs)
     found = links_left_out(links, words, chosen) if of_links else left_out(runs, words, chosen)
     if plot is not None:
-        draw(found.lines, plot)
+        from simulator.plots import validation
+
+        validation.save(found.lines, plot)
     if as_csv:
         show(lines.csv_text(found.lines, lines.LEFT_OUT_COLUMNS))
     elif of_links:

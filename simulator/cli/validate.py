@@ -12,11 +12,8 @@ from simulator.cli._options import Json
 from simulator.cli._streams import show, working
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simulator.engine.prices.constants import Shared
     from simulator.scenario import Scenario
-    from simulator.validation.lines import Line
     from simulator.validation.predict import Prediction
 
 Files = Annotated[
@@ -100,7 +97,9 @@ def command(
     with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
         found = tables.lines(read, Predict(off), families or (), workers=jobs or processors())
     if plot is not None:
-        draw(found, plot)
+        from simulator.plots import validation
+
+        validation.save(found, plot)
     if as_csv:
         show(lines.csv_text(found))
     elif as_json:
@@ -122,10 +121,3 @@ class Predict:
         from simulator import simulation
 
         return simulation.predict(scenario, learned=self.learned, without=self.without)
-
-
-def draw(found: Sequence[Line], path: Path) -> None:
-    """Draw predicted against measured."""
-    from simulator.plots import validation
-
-    validation.save(found, path)
