@@ -29,8 +29,8 @@ A family is one source and the machine it ran on. Families count alike in means,
 SHARED = """## Constants fitted on runs
 
 {count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
-weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those of
-families left out of the fit say what to expect of a run that nobody has measured. The constants of kernels and
+weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those with
+sources, stacks and GPUs left out say what to expect of a run that nobody has measured. The constants of kernels and
 collectives come from their own tables; [collectives](concepts/collectives.md) says which from where.
 """
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import log
+from dataclasses import replace
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +75,20 @@ def _figures(name: str, members: Sequence[Line], known: Sequence[Line]) -> Figur
         score=_mean(members, lambda line: width(line) + MISS * _outside(line)),
         constant=_mean(members, _constant_scores(known)),
     )
+
+
+def rescaled(line: Line, factor: Number) -> Line:
+    """Return a line whose range is wider by a factor in ln, around the same centre.
+
+    >>> wide = rescaled(Line(suite="", id="", family="", quantity="", unit="", measured=1.0, low=0.5, high=8.0), 0.5)
+    >>> wide.low, wide.high
+    (1.0, 4.0)
+    """
+    if not line.low or not line.high:
+        return line
+    centre = sqrt(line.low * line.high)
+    reach = (line.high / centre) ** factor
+    return replace(line, low=centre / reach, high=centre * reach)
 
 
 def width(line: Line) -> Number:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator import catalog
+from simulator.calibration.leave_out.base import on_software, stand_ins
 from simulator.calibration.ledger import timed, work_of
 from simulator.engine.run import Mapped
 from simulator.errors import ForetrainError
@@ -98,12 +99,10 @@ def unseen(row: Row, plain: dict[str, Any], others: Ledger) -> dict[str, Any]:
 
     Switches that the row itself states stay, those of an entry that nobody else confirms do not.
     """
-    said = plain["stack"]
-    if others.behind(stack=said["base"]):
+    if others.behind(stack=plain["stack"]["base"]):
         return plain
     asked = stacks.stack(row)
-    base, _ = stacks.nearest(asked.framework, asked.year, lambda name: bool(others.behind(stack=name)))
-    return plain | {"stack": {**said, "base": base}}
+    return on_software(plain, stand_ins(asked.framework, asked.year, others))
 
 
 def scale(found: Iterable[LeftOut]) -> Number:
@@ -153,7 +152,7 @@ def _held(kind: str, members: Sequence[LeftOut], factor: Number) -> Held:
 
 
 def least() -> Number:
-    """Return the factor that sources needed which nobody had seen when levels were chosen; the fitted one is no less.
+    """Return the factor that sources which do not ship needed; the fitted one is no less.
 
     Levels were chosen on the tables that the factor is fitted on, which makes the fitted one too small.
     """

@@ -45,7 +45,9 @@ LeaveOut = Annotated[
 ]
 Most = Annotated[
     int | None,
-    typer.Option("--most", metavar="N", min=1, help="Runs of each family for each thing left out; all by default."),
+    typer.Option(
+        "--most", metavar="N", min=1, max=100_000, help="Runs of each family per thing left out; all by default."
+    ),
 ]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", metavar="N", min=1, max=1024, help="Processes; all processors by default.")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import exp
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from simulator import catalog
 from simulator.calibration import behind, left_out_runs, left_out_scores
-from simulator.calibration.leave_out.base import Origin
+from simulator.calibration.leave_out.base import FAR, Origin, on_software, stand_ins
 from simulator.calibration.leave_out.together import Together, asked, origins
 from simulator.calibration.left_out_runs import Taught
 from simulator.calibration.runs import Linear
@@ -26,7 +29,7 @@ from simulator.outcome.familiar import facts
 from simulator.outcome.ledger import Ledger, shipped
 from simulator.outcome.levels import doubts
 from simulator.scenario import from_dict
-from simulator.validation import files
+from simulator.validation import files, stacks
 from simulator.validation.expression import Expression
 from simulator.validation.files import Table
 from simulator.validation.lines import Line
@@ -180,6 +183,27 @@ def test_an_entry_stays_where_another_work_stands_behind_it_and_a_stack_left_out
     assert source.plain(zoo, plain, source.unknown_to(shipped())) == plain
     stack = left("stack:megatron-core-2025", runs)
     assert stack.plain(zoo, plain, stack.unknown_to(shipped()))["stack"]["base"] == "generic"
+
+
+@given(st.sampled_from(sorted({claim.framework for claim in stacks.claims()})), st.integers(2015, 2035))
+def test_what_stands_in_is_of_the_framework_near_in_years_and_generic_at_last(framework: str, year: int) -> None:
+    *near, last = stand_ins(framework, year, shipped())
+    years = {claim.name: claim for claim in stacks.claims() if claim.framework == framework}
+    assert last == "generic"
+    away = [years[name].distance(year) for name in near]
+    assert away == sorted(away)
+    assert all(distance < FAR for distance in away)
+    assert all(shipped().behind(stack=name) for name in near)
+    same = [(one, other) for one, other in pairwise(near) if years[one].distance(year) == years[other].distance(year)]
+    assert all(years[one].first > years[other].first for one, other in same)
+
+
+def test_an_entry_that_cannot_run_the_layout_does_not_stand_in(runs: list[Origin]) -> None:
+    """Megatron of 2020 has no pipelines; the run has one."""
+    run = next(run for run in runs if run.family == "NAR" and run.row.whole("pp") != 1)
+    plain = said(run).scenarios[0]
+    assert on_software(plain, ("megatron-2020", "megatron-2023"))["stack"]["base"] == "megatron-2023"
+    assert on_software(plain, ("megatron-2020", "generic"))["stack"]["base"] == "generic"
 
 
 def test_what_is_left_out_together_is_gone_together(runs: list[Origin]) -> None:

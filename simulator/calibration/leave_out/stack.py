@@ -22,6 +22,7 @@ class StackLeftOut(LeaveOut):
     def unknown_to(self, ledger: Ledger) -> Ledger:
         return ledger.without_cells(stack=self.name)
 
-    def stack(self, origin: Origin, base: str, ledger: Ledger) -> str:
-        below = catalog.entry("stack", base).get("base")
-        return str(below) if below and ledger.behind(stack=str(below)) - {origin.work} else stacks.GENERIC
+    def stand_ins(self, origin: Origin, base: str, ledger: Ledger) -> tuple[str, ...]:
+        below = str(catalog.entry("stack", base).get("base", ""))
+        confirmed = below and ledger.behind(stack=below) - {origin.work}
+        return (below, stacks.GENERIC) if confirmed else (stacks.GENERIC,)

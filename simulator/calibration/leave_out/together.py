@@ -15,6 +15,7 @@ from simulator.errors import ScenarioError
 from simulator.kinds import members
 from simulator.outcome.ledger import Ledger
 from simulator.scenario import Scenario
+from simulator.validation import stacks
 from simulator.validation.files import Table
 from simulator.validation.row import Row
 
@@ -39,9 +40,15 @@ class Together:
         return reduce(lambda known, thing: thing.unknown_to(known), self.things, ledger)
 
     def plain(self, origin: Origin, plain: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
-        """Return the scenario of a run on software that `ledger`, the one without these things, knows."""
+        """Return the scenario of a run on software that `ledger`, the one without these things, knows.
+
+        An entry stays where runs still stand behind it.
+        """
+        base = plain["stack"]["base"]
+        if base == stacks.GENERIC or ledger.behind(stack=base):
+            return plain
         first = next((thing for thing in self.things if thing.meets(origin)), self.things[0])
-        return on_software(origin, first, plain, ledger)
+        return on_software(plain, first.stand_ins(origin, base, ledger))
 
     def scenario(self, scenario: Scenario) -> Scenario:
         """Return the scenario with kernels that nobody measured on what is left out."""
