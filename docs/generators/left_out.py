@@ -98,7 +98,7 @@ def _number(text: str) -> float | None:
 
 def _cells(one: Figures) -> tuple[str, ...]:
     shares = (f"{one.median:.1%}", f"{one.p90:.1%}", f"{one.held:.0%}")
-    figures = (f"{one.width:.2f}", f"{one.score:.2f}", f"{one.constant:.2f}")
+    figures = (f"{one.width:.2f}", f"{one.score:.2f}", "" if one.constant is None else f"{one.constant:.2f}")
     return (one.name, f"{one.things}", f"{one.runs:,}", *shares, *figures)
 
 

@@ -37,8 +37,8 @@ class Figures(NamedTuple):
     """ln(high / low)."""
     score: Number
     """Width and ten times what lies outside, in ln."""
-    constant: Number
-    """Score of one constant range for all runs, as wide as 80% of all the other things need."""
+    constant: Number | None
+    """Score of one constant range for all runs, as wide as 80% of the other things need; None without others."""
 
 
 def figures(lines: Sequence[Line]) -> Iterator[Figures]:
@@ -73,7 +73,7 @@ def _figures(name: str, members: Sequence[Line], known: Sequence[Line]) -> Figur
         held=_mean(members, lambda line: float(_outside(line) == 0)),
         width=_mean(members, width),
         score=_mean(members, lambda line: width(line) + MISS * _outside(line)),
-        constant=_mean(members, _constant_scores(known)),
+        constant=_mean(members, _constant_scores(known)) if len({line.without for line in known}) > 1 else None,
     )
 
 
@@ -115,8 +115,6 @@ def _constant_scores(known: Sequence[Line]) -> Callable[[Line], Number]:
 
 def needed(lines: Sequence[Line], share: Share = HELD) -> Number:
     """Return the distance in ln within which this share of runs lies, each thing left out with the same weight."""
-    if not lines:
-        return 0.0
     order = sorted(lines, key=_off)
     weights = np.cumsum(_weights(order))
     return _off(order[int(np.searchsorted(weights, share * weights[-1] - 1e-9))])

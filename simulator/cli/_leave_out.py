@@ -152,7 +152,7 @@ def text(found: Found) -> str:
 def _notes(runs: int, missing: int, silent: int) -> Iterator[str]:
     yield "out: things left out, each with the same weight in held, width and score"
     yield "held: share inside 80% ranges; width: ln(high / low); score: width + 10 x miss"
-    yield "constant: score of one range for all, as wide as the other things need"
+    yield "constant: score of one range for all, as wide as the other things need, if any"
     if missing:
         yield f"{missing:,} of {runs:,} runs have no prediction; --csv has the reasons"
     if silent:
@@ -161,7 +161,7 @@ def _notes(runs: int, missing: int, silent: int) -> Iterator[str]:
 
 def _cells(one: Figures) -> tuple[str, ...]:
     shares = (f"{one.median:.1%}", f"{one.p90:.1%}", f"{one.held:.0%}")
-    figures = (f"{one.width:.2f}", f"{one.score:.2f}", f"{one.constant:.2f}")
+    figures = (f"{one.width:.2f}", f"{one.score:.2f}", "-" if one.constant is None else f"{one.constant:.2f}")
     return (one.name, f"{one.things}", f"{one.runs:,}", *shares, *figures)
 
 

@@ -265,6 +265,10 @@ def test_the_constant_range_of_a_thing_is_from_all_others() -> None:
     assert whole.constant == pytest.approx((0.6 + (0.2 + 10 * 0.2)) / 2)
 
 
+def test_nothing_else_left_out_gives_no_constant_range() -> None:
+    assert [one.constant for one in left_out_scores.figures(lines_of("a", [1.1]))] == [None, None]
+
+
 def test_the_command_prints_a_table_of_eighty_columns(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     head, *rows = RUNS.read_text(encoding="utf-8").splitlines()
     few = tmp_path / "few.csv"
