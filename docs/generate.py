@@ -4,7 +4,8 @@
     python docs/generate.py --check      compare them only; 1 where one is not current
     python docs/generate.py examples     run the commands that pages show, and write what they print
     python docs/generate.py images       draw the pictures, from runs of shipped scenarios and tables
-    python docs/generate.py validation   predict every published measurement (a minute)
+    python docs/generate.py validation   predict every published measurement (an hour)
+    python docs/generate.py left-out     only its section on what was left out, from the files beside the generator
 
 Tests hold the pages to the code; none of these files is edited by hand.
 """
@@ -52,6 +53,9 @@ def main(arguments: list[str]) -> int:
             scaling.draw(DOCS / "images")
         elif word == "validation":
             (DOCS / "validation.md").write_text(validation.page(), encoding="utf-8")
+        elif word == "left-out":
+            page = DOCS / "validation.md"
+            page.write_text(validation.with_left_out(page.read_text(encoding="utf-8")), encoding="utf-8")
         elif word == "reference":
             wanted = pages()
             old = stale(wanted)
@@ -61,7 +65,7 @@ def main(arguments: list[str]) -> int:
             for page in old:
                 page.write_text(wanted[page], encoding="utf-8")
         else:
-            sys.stderr.write(f"{word}: write reference, examples, images or validation\n")
+            sys.stderr.write(f"{word}: write reference, examples, images, validation or left-out\n")
             return 2
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -27,7 +27,7 @@ from simulator.outcome.expectations import expected
 from simulator.outcome.intervals import step_error
 from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
-from simulator.outcome.step_error import SURE, StepError
+from simulator.outcome.step_error import SURE
 from simulator.outcome.targets import Stretch, missed
 from simulator.outcome.unknown import Really, unknown
 from simulator.scenario.cluster import Cluster
@@ -102,12 +102,12 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
     outcomes = run.spread(whole, scenario.seed, scenario.runs, mapped)
     happened = run_result(scenario, whole, outcomes, told.mfu)
     luck = stretches(whole, outcomes) if happened.progress else (Stretch(inf),)
-    doubts = unknown(scenario)
-    vary = Really(doubts) if doubts.any and happened.progress else None
+    unknowns = unknown(scenario)
+    vary = Really(unknowns) if unknowns.any and happened.progress else None
     really = run.spread(whole, scenario.seed, scenario.runs, mapped, vary) if vary else outcomes
     unsure = error if scenario.training.duration is None else SURE
     doubted = stretches(whole, really) if vary else luck
-    happened = with_every_doubt(happened, doubted, really, unsure)
+    happened = everything.with_every_doubt(happened, doubted, really, unsure)
 
     prices, rented = scenario.prices, scenario.cluster.hosts + (scenario.cluster.spares or 0)
     bill = cost(
@@ -146,20 +146,6 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         occupancy=occupancy(scenario, played.spans) if played else (),
     )
     return replace(result, expected=expected(scenario.expect, result.as_dict())) if scenario.expect else result
-
-
-def with_every_doubt(
-    happened: RunResult, runs: Sequence[Stretch], outcomes: Sequence[run.Outcome], error: StepError
-) -> RunResult:
-    """Return the result of a run whose percentiles hold every doubt, and whose means are those of runs as predicted."""
-    if not happened.progress:
-        return happened
-    trains = [outcome.parts.get("train", 0.0) for outcome in outcomes]
-    return replace(
-        happened,
-        wall_clock_s=everything.wall_clock(happened.wall_clock_s.mean, runs, error),
-        goodput=everything.goodput(happened.goodput.mean, trains, runs, error),
-    )
 
 
 def measured(scenario: Scenario) -> Timing:

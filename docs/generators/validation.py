@@ -7,21 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from generators import left_out
 from generators.markdown import table
 from simulator import catalog
-from simulator.calibration import collectives
-from simulator.calibration.collectives import System
+from simulator.cli import _leave_out
 from simulator.cli.validate import Predict
-from simulator.cli.validate import _left_out as leaving_out
 from simulator.engine.prices.constants import constants
 from simulator.studies.executors import processors
 from simulator.validation import files, goals
 from simulator.validation import page as written
 from simulator.validation.files import Table
-from simulator.validation.row import Row
 from simulator.validation.summary import Summary, summary
 
-LEFT_OUT = "Each family left out of the fit"
+SYSTEMS = "Each system of links left out"
 UNFITTED = "Nothing fitted on runs"
 GENERATIONS = "Each generation of links left out"
 FAMILIES = """## Families of runs
@@ -31,8 +29,8 @@ A family is one source and the machine it ran on. Families count alike in means,
 SHARED = """## Constants fitted on runs
 
 {count} factors on rates of kernels are shared by all runs and were fitted on published runs, robustly, families
-weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those of
-families left out of the fit say what to expect of a run that nobody has measured. The constants of kernels and
+weighted equally, each pulled toward its prior. The first errors of runs above are therefore in sample; those with
+sources, stacks and GPUs left out say what to expect of a run that nobody has measured. The constants of kernels and
 collectives come from their own tables; [collectives](concepts/collectives.md) says which from where.
 """
 
@@ -49,26 +47,40 @@ PROOF = Path(__file__).parent / "proof.txt"
 """Dated figures of attacks on the promises, which take hours."""
 
 
-def page(*, leave_out: bool = True) -> str:
+def page() -> str:
     """Return the page: figures and rules, then what the families and the shared constants are."""
     tables = [files.read(path) for path in files.shipped()]
     shipped = summary(files.lines(tables, Predict(), workers=processors()))
-    others = [(LEFT_OUT, left_out(tables))] if leave_out else []
-    others += [(UNFITTED, unfitted(tables)), (GENERATIONS, generations_left_out(tables))]
+    others = [
+        (UNFITTED, unfitted(tables)),
+        (SYSTEMS, systems_left_out(tables)),
+        (GENERATIONS, generations_left_out(tables)),
+    ]
     apart = NOT_SHIPPED.read_text(encoding="utf-8")
     proof = PROOF.read_text(encoding="utf-8")
     scaling = SCALING.read_text(encoding="utf-8")
-    return "\n".join([written.write(shipped, others).rstrip("\n"), "", apart, scaling, _families(), _shared(), proof])
+    return "\n".join(
+        [written.write(shipped, others).rstrip("\n"), "", left_out(), apart, scaling, _families(), _shared(), proof]
+    )
 
 
-def left_out(tables: Sequence[Table]) -> Summary:
-    """Return the figures of step times and collectives, each predicted with constants that it had no part in.
+def with_left_out(text: str) -> str:
+    """Return the page with its sections on what was left out written again."""
+    tables = [files.read(path) for path in files.shipped()]
+    new = {
+        left_out.HEADING: left_out.section(),
+        SYSTEMS: written.section(SYSTEMS, systems_left_out(tables)),
+        GENERATIONS: written.section(GENERATIONS, generations_left_out(tables)),
+    }
+    for heading, section in new.items():
+        start = text.index(f"## {heading}\n")
+        text = text[:start] + section + "\n" + text[text.index("\n## ", start) + 1 :]
+    return text
 
-    Of collectives only what they are meant to reach; a system is a generation of links as one source measured it.
-    """
-    found = summary(leaving_out(tables, "each", (), frozenset()), goals.LEFT_OUT)
-    times = tuple(one for one in found.quantities if one.name == "step_time_s")
-    return replace(found, quantities=times, fits={}, spread=None)
+
+def systems_left_out(tables: Sequence[Table]) -> Summary:
+    """Return what collectives reach; a system is a generation of links as one source measured it."""
+    return _of_links(tables, ["each"])
 
 
 def unfitted(tables: Sequence[Table]) -> Summary:
@@ -81,13 +93,14 @@ def unfitted(tables: Sequence[Table]) -> Summary:
 
 def generations_left_out(tables: Sequence[Table]) -> Summary:
     """Return what collectives reach, each generation of links predicted as if nobody had measured it."""
-    names = sorted({mine.links for one in tables for row in one.rows if (mine := wires(one, row))})
-    found = summary([line for name in names for line in leaving_out(tables, name, (), frozenset())], goals.LEFT_OUT)
-    return replace(found, quantities=(), spread=None)
+    links = [one for one in tables if one.suite.kind == "collectives"]
+    return _of_links(tables, sorted(_leave_out.generations(links)))
 
 
-def wires(table: Table, row: Row) -> System | None:
-    return collectives.system(row) if table.suite.kind == "collectives" else None
+def _of_links(tables: Sequence[Table], words: Sequence[str]) -> Summary:
+    links = [one for one in tables if one.suite.kind == "collectives"]
+    lines = [line for word in words for line in _leave_out.links_left_out(links, [word], _leave_out.Chosen()).lines]
+    return replace(summary(lines, goals.LEFT_OUT), quantities=(), spread=None)
 
 
 def _families() -> str:
@@ -131,8 +144,8 @@ def _shared() -> str:
 
 
 def shipped_part(text: str) -> str:
-    """Return the page without sections that take long, or are about other data: their headings end with a date."""
-    return re.sub(rf"^## (?:[^\n]*\d{{4}}|{LEFT_OUT})\n.*?(?=^## |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    """Return the page without sections about other data: their headings end with a date."""
+    return re.sub(r"^## [^\n]*\d{4}\n.*?(?=^## |\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def rounded(text: str) -> str:

@@ -25,6 +25,11 @@ HEAD = """\
 """
 
 
+def work_of(family: str) -> str:
+    """Return the piece of work that a family belongs to."""
+    return ONE_WORK.get(family, family)
+
+
 def ledger(tables: Sequence[Table], ships: Collection[str] | None = None) -> Ledger:
     """Return what each family ran on; `ships` are the families that come with the program."""
     named = shipped_families() if ships is None else set(ships)
@@ -52,13 +57,13 @@ def shipped_families() -> set[str]:
 
 
 def _family(name: str, rows: Sequence[Row], ships: bool) -> Family | None:
-    found = [one for row in rows if (one := _facts(row)) is not None]
+    found = [one for row in rows if (one := facts_of(row)) is not None]
     if not found:
         return None
     cells = sorted({Cell(one.stack, one.framework, one.gpu, one.architecture) for one in found})
     return Family(
         name=name,
-        work=ONE_WORK.get(name, name),
+        work=work_of(name),
         ships=ships,
         runs=len(found),
         cells=tuple(cells),
@@ -68,7 +73,8 @@ def _family(name: str, rows: Sequence[Row], ships: bool) -> Family | None:
     )
 
 
-def _facts(row: Row) -> Facts | None:
+def facts_of(row: Row) -> Facts | None:
+    """Return what a run ran on; None where no scenario says what its row says."""
     try:
         return facts(from_dict(expression(row).scenarios[0]))
     except (InexpressibleError, ForetrainError):

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.calibration.ledger import ONE_WORK, timed
+from simulator import catalog
+from simulator.calibration.leave_out.base import on_software, stand_ins
+from simulator.calibration.ledger import timed, work_of
 from simulator.engine.run import Mapped
 from simulator.errors import ForetrainError
 from simulator.outcome.intervals import comparable, step_error
@@ -28,6 +30,7 @@ from simulator.units import Count, Number, Seconds, Share
 from simulator.validation import stacks
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.files import Table
+from simulator.validation.measured import thinned
 from simulator.validation.predict import step_time
 from simulator.validation.row import Row
 from simulator.validation.rows import expression
@@ -37,8 +40,6 @@ MOST = 12
 """Rows of a family that are looked at, evenly spaced: more would only repeat the source."""
 HELD: Share = 0.8
 """Share of sources that ranges are to hold."""
-LEAST: Number = 1.2
-"""The factor is no less: levels were chosen on the same tables, and sources that came later needed 1.15 to 1.3."""
 
 
 class LeftOut(NamedTuple):
@@ -73,20 +74,13 @@ def left_out(
     families: dict[str, dict[str, Row]] = {}
     for row in timed(tables):
         families.setdefault(row.text("family"), {}).setdefault(row.text("id"), row)
-    chosen = [row for members in families.values() for row in _thinned(list(members.values()), most)]
+    chosen = [row for members in families.values() for row in thinned(list(members.values()), most)]
     return [found for found in mapped(partial(_left_out, ledger, predict), chosen) if found is not None]
-
-
-def _thinned(rows: list[Row], most: Count) -> list[Row]:
-    """Return at most so many rows, evenly spaced in their table."""
-    if len(rows) <= most:
-        return rows
-    return [rows[round(index * (len(rows) - 1) / (most - 1))] for index in range(most)]
 
 
 def _left_out(ledger: Ledger, predict: Predict, row: Row) -> LeftOut | None:
     """Return a run without its source: another entry may predict it, the doubt is that of its own software."""
-    work = ONE_WORK.get(row.text("family"), row.text("family"))
+    work = work_of(row.text("family"))
     others = ledger.without((work,))
     try:
         plain = expression(row).scenarios[0]
@@ -105,12 +99,10 @@ def unseen(row: Row, plain: dict[str, Any], others: Ledger) -> dict[str, Any]:
 
     Switches that the row itself states stay, those of an entry that nobody else confirms do not.
     """
-    said = plain["stack"]
-    if others.behind(stack=said["base"]):
+    if others.behind(stack=plain["stack"]["base"]):
         return plain
     asked = stacks.stack(row)
-    base, _ = stacks.nearest(asked.framework, asked.year, lambda name: bool(others.behind(stack=name)))
-    return plain | {"stack": {**said, "base": base}}
+    return on_software(plain, stand_ins(asked.framework, asked.year, others))
 
 
 def scale(found: Iterable[LeftOut]) -> Number:
@@ -157,6 +149,14 @@ def _held(kind: str, members: Sequence[LeftOut], factor: Number) -> Held:
         works.setdefault(one.work, []).append((float(outside == 0), high - low, high - low + 10 * outside))
     share, width, score = np.mean([np.mean(rows, axis=0) for rows in works.values()], axis=0)
     return Held(kind, len(works), len(members), float(share), float(width), float(score))
+
+
+def least() -> Number:
+    """Return the factor that sources which do not ship needed; the fitted one is no less.
+
+    Levels were chosen on the tables that the factor is fitted on, which makes the fitted one too small.
+    """
+    return float(catalog.entry("calibration", "residuals")["least"]["factor"])
 
 
 def rewritten(text: str, factor: Number) -> str:

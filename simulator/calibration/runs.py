@@ -1,8 +1,8 @@
-"""Refits the constants that runs share, on published step times, and predicts each family from the others.
+"""Refits the constants that runs share, on published step times.
 
 Least squares on ln(predicted / measured) with a robust loss, every family with the same weight, and each constant held
 to its prior; so few constants with strong priors that leaving a family out changes them little. Errors are nearly
-linear in ln of a constant over its bounds, so that a family is left out by solving again with the same slopes.
+linear in ln of a constant over its bounds, so that runs are left out by solving again with the same slopes.
 """
 
 from __future__ import annotations
@@ -58,19 +58,6 @@ def refit(
         found = moved(found, shift)
         if np.abs(shift).max() < 0.003:
             break
-    return found
-
-
-def left_out(
-    runs: Sequence[MeasuredRun], constants: Sequence[Constant], predict: Predict, mapped: Mapped = map
-) -> dict[str, tuple[Constant, ...]]:
-    """Return, for each family, the constants that all other families would have given."""
-    errors, slopes = errors_of(runs, constants, predict, mapped), slopes_of(runs, constants, mapped)
-    found = {}
-    for family in dict.fromkeys(run.family for run in runs):
-        outside = np.array([run.family != family for run in runs])
-        others = [run for run in runs if run.family != family]
-        found[family] = moved(constants, solve(others, constants, Linear(errors[outside], slopes[outside])))
     return found
 
 

@@ -83,7 +83,7 @@ def _widths(read: Sequence[Table], learned: Shared, *, out: Path | None, as_json
         found: list[LeftOut] = residuals.left_out(read, known, Predict(learned), spread)
         if not found:
             raise ScenarioError("no run whose step time counts in the tables given")
-        factor = max(residuals.scale(found), residuals.LEAST)
+        factor = max(residuals.scale(found), residuals.least())
         held = list(residuals.held(found, factor))
     if as_json:
         show(json_text({"scale": factor, "held": [one._asdict() for one in held]}))

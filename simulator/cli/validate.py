@@ -12,12 +12,8 @@ from simulator.cli._options import Json
 from simulator.cli._streams import show, working
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simulator.engine.prices.constants import Shared
     from simulator.scenario import Scenario
-    from simulator.validation.files import Table
-    from simulator.validation.lines import Line
     from simulator.validation.predict import Prediction
 
 Files = Annotated[
@@ -37,18 +33,25 @@ Without = Annotated[
     typer.Option("--without", metavar="TERM", help="Switch a term off, such as recompute; may be repeated."),
 ]
 
-
 LeaveOut = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--leave-out",
-        metavar="each|NAME",
-        help="Predict a family of runs with shared constants fitted on all the others, a generation of links (nvlink4, "
-        "...) with what the others attain, or each of both.",
+        metavar="KIND:NAME",
+        help="Predict the runs of a family (NAME alone), source, stack, gpu or architecture without any number read "
+        "from it; may be repeated. each:source, each:stack, ... take all of a kind in turn. nvlink4, ...: "
+        "collectives without that generation of links. each: every source, or every system of links.",
     ),
 ]
-FITTED = 60
-"""Runs of a family that a fit looks at."""
+Most = Annotated[
+    int | None,
+    typer.Option(
+        "--most", metavar="N", min=1, max=100_000, help="Runs of each family per thing left out; all by default."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", min=1, max=1024, help="Processes; all processors by default.")
+]
 
 
 def command(
@@ -59,6 +62,8 @@ def command(
     families: Families = None,
     without: Without = None,
     leave_out: LeaveOut = None,
+    most: Most = None,
+    jobs: Jobs = None,
 ) -> None:
     """Compare predictions with measurements.
 
@@ -74,31 +79,37 @@ def command(
       foretrain validate mine.csv --csv > rows.csv
       foretrain validate --family KOR --family NAR --plot errors.svg
       foretrain validate --without recompute
-      foretrain validate --leave-out each
+      foretrain validate --leave-out KOR
+      foretrain validate --leave-out gpu:h100-sxm-80gb --most 4
+      foretrain validate --leave-out each:source --most 4 --csv > left_out.csv
       foretrain validate collectives.csv --leave-out nvlink4
     """
     from simulator.studies.executors import processors
     from simulator.validation import files as tables
-    from simulator.validation import goals, lines, summary, terms
+    from simulator.validation import lines, summary, terms
 
     off = terms.known(without or ())
     read = [tables.read(path) for path in files or tables.shipped()]
+    if leave_out:
+        from simulator.cli import _leave_out
+
+        chosen = _leave_out.Chosen(frozenset(families or ()), most, off, jobs)
+        _leave_out.answer(read, leave_out, chosen, as_csv=as_csv, as_json=as_json, plot=plot)
+        return
     with working(f"Predicting {sum(len(table.rows) for table in read):,} rows"):
-        if leave_out is None:
-            found = tables.lines(read, Predict(off), families or (), workers=processors())
-        else:
-            found = _left_out(read, leave_out, families or (), off)
-    factor = 1.0 if leave_out is None else goals.LEFT_OUT
+        found = tables.lines(read, Predict(off), families or (), workers=jobs or processors())
     if plot is not None:
-        _draw(found, plot)
+        from simulator.plots import validation
+
+        validation.save(found, plot)
     if as_csv:
         show(lines.csv_text(found))
     elif as_json:
-        show(summary.json_text(summary.summary(found, factor), found))
+        show(summary.json_text(summary.summary(found), found))
     else:
         from simulator.validation.tables import write
 
-        show(write(summary.summary(found, factor)))
+        show(write(summary.summary(found)))
 
 
 @dataclass(frozen=True)
@@ -112,50 +123,3 @@ class Predict:
         from simulator import simulation
 
         return simulation.predict(scenario, learned=self.learned, without=self.without)
-
-
-def _left_out(read: Sequence[Table], wanted: str, families: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
-    """Return the lines of runs and collectives, predicted with constants that they had no part in."""
-    from simulator.calibration import collectives
-    from simulator.errors import ScenarioError
-    from simulator.validation import files as tables
-
-    runs, wires = ([table for table in read if table.suite.kind == kind] for kind in ("runs", "collectives"))
-    known = sorted({row.text("family") for table in runs for row in table.rows})
-    generations = sorted({mine.links for table in wires for row in table.rows if (mine := collectives.system(row))})
-    if wanted not in ("each", *known, *generations):
-        raise ScenarioError(
-            f"--leave-out {wanted}: no such family; one of {', '.join([*known, *generations])}, or each"
-        )
-    asked = [one for one in known if wanted in (one, "each") and (not families or one in families)]
-    found = list(_runs_left_out(runs, asked, off)) if asked else []
-    if wires and wanted in ("each", *generations):
-        base = [*(tables.read(path) for path in tables.shipped() if path.stem == "collectives"), *wires]
-        lines = collectives.left_out(wires, base, wanted)
-        found += [line for line in lines if not families or line.family in families]
-    return tuple(found)
-
-
-def _runs_left_out(runs: Sequence[Table], asked: Sequence[str], off: frozenset[str]) -> tuple[Line, ...]:
-    from simulator.calibration.runs import left_out
-    from simulator.engine.prices.constants import Shared, constants
-    from simulator.simulation import predict_step
-    from simulator.studies.executors import processors
-    from simulator.validation import files as tables
-    from simulator.validation.measured import measured
-
-    base = [*(tables.read(path) for path in tables.shipped() if path.stem == "runs"), *runs]
-    fitted = left_out(list(measured(base, Predict(), most=FITTED)), constants(), predict_step)
-    return tuple(
-        line
-        for family in asked
-        for line in tables.lines(
-            runs, Predict(off, Shared.of(fitted.get(family, constants()))), (family,), workers=processors()
-        )
-    )
-
-
-def _draw(found: Sequence[Line], path: Path) -> None:
-    from simulator.plots import validation
-
-    validation.save(found, path)

@@ -8,11 +8,13 @@ The chance that a run is longer than its own P90 is 10% by the same sum that giv
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
 
-from simulator.outcome.results import Distribution
+from simulator.engine.run import Outcome
+from simulator.outcome.results import Distribution, RunResult
 from simulator.outcome.step_error import SURE, StepError, longer
 from simulator.outcome.targets import Stretch
 from simulator.units import Number, Seconds, Share
@@ -22,6 +24,20 @@ PARTS = 50
 """Equal parts of the distribution of the step that goodput is looked at in."""
 ROUNDS = 60
 """Halvings in the search for a percentile."""
+
+
+def with_every_doubt(
+    happened: RunResult, runs: Sequence[Stretch], outcomes: Sequence[Outcome], error: StepError
+) -> RunResult:
+    """Return the result of a run whose percentiles hold every doubt, and whose means are those of runs as predicted."""
+    if not happened.progress:
+        return happened
+    trains = [outcome.parts.get("train", 0.0) for outcome in outcomes]
+    return replace(
+        happened,
+        wall_clock_s=wall_clock(happened.wall_clock_s.mean, runs, error),
+        goodput=goodput(happened.goodput.mean, trains, runs, error),
+    )
 
 
 def wall_clock(mean: Seconds, runs: Sequence[Stretch], error: StepError) -> Distribution:

@@ -6,8 +6,8 @@ entry is none: the entry was written with that source in view, and nobody else c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -60,13 +60,14 @@ class Ledger:
         kept = tuple(family for family in self.families if family.work not in gone)
         return Ledger(kept, max(self.confirmed - 1, 1))
 
+    def without_cells(self, **facts: str) -> Ledger:
+        """Return the ledger without the runs on a stack, framework, gpu or architecture, all those given together."""
+        kept = [replace(family, cells=tuple(c for c in family.cells if not _has(c, facts))) for family in self.families]
+        return Ledger(tuple(family for family in kept if family.cells), self.confirmed)
+
     def behind(self, **facts: str) -> frozenset[str]:
         """Return the pieces of work with runs on a stack, framework, gpu or architecture, all those given together."""
-        return frozenset(
-            family.work
-            for family in self.families
-            if any(all(getattr(cell, key) == value for key, value in facts.items()) for cell in family.cells)
-        )
+        return frozenset(family.work for family in self.families if any(_has(cell, facts) for cell in family.cells))
 
     def exercised(self, framework: str | None = None) -> frozenset[str]:
         """Return the features that runs had, of one framework or of all."""
@@ -83,6 +84,10 @@ class Ledger:
         for family in self.families:
             largest[family.work] = max(largest.get(family.work, 0), getattr(family, size))
         return sorted(largest.values(), reverse=True)[self.confirmed - 1] if len(largest) >= self.confirmed else 0
+
+
+def _has(cell: Cell, facts: Mapping[str, str]) -> bool:
+    return all(getattr(cell, key) == value for key, value in facts.items())
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from simulator import catalog
 from simulator.engine.run import RunInput
-from simulator.reliability.doubts import Doubts
+from simulator.reliability.unknowns import Unknowns
 from simulator.scenario.scenario import Scenario
 from simulator.units import Count, Number
 
@@ -19,18 +19,18 @@ TIMES = ("detect", "diagnose", "restart")
 class Really:
     """What run `number` meets, where the plan knows only what is expected."""
 
-    doubts: Doubts
+    unknowns: Unknowns
 
     def __call__(self, planned: RunInput, number: Count) -> RunInput:
         return replace(
             planned,
-            failures=self.doubts.failures(planned.failures, number),
-            recovery=self.doubts.recovered(planned.recovery, number),
-            save_cost=self.doubts.saved(planned.save_cost, number),
+            failures=self.unknowns.failures(planned.failures, number),
+            recovery=self.unknowns.recovered(planned.recovery, number),
+            save_cost=self.unknowns.saved(planned.save_cost, number),
         )
 
 
-def unknown(scenario: Scenario) -> Doubts:
+def unknown(scenario: Scenario) -> Unknowns:
     """Return what is not known: rates that a preset counted, and times that nobody gave.
 
     A scenario that writes out its own causes asks what would happen with them: its rates and times are taken as given,
@@ -38,12 +38,12 @@ def unknown(scenario: Scenario) -> Doubts:
     """
     counts = _counts(scenario.failures.preset)
     if not counts:
-        return Doubts(scenario.seed)
+        return Unknowns(scenario.seed)
     left = [assumed.key for assumed in scenario.assumptions]
     open_times = tuple(name for name in TIMES if any(key.startswith(f"recovery.{name}") for key in left))
     restarts = () if scenario.recovery.phases else open_times
     saves = scenario.checkpoint.saves and "checkpoint.stall" in left and not scenario.checkpoint.tiers
-    return Doubts(scenario.seed, counts, restarts, saves)
+    return Unknowns(scenario.seed, counts, restarts, saves)
 
 
 def _counts(preset: str | None) -> Mapping[str, Number]:

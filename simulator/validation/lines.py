@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ COLUMNS = (
     "error",
     "note",
 )
+LEFT_OUT_COLUMNS = (*COLUMNS, "without", "comparable")
+"""Columns of predictions without something: what, and the levels of doubt that make a class."""
 
 
 class Reported(NamedTuple):
@@ -56,6 +58,8 @@ class Line:
     comparable: str = ""
     """Class of runs whose errors gave the interval."""
     reported: Reported | None = None
+    without: str = ""
+    """What was left out of everything that the prediction rests on."""
 
     @property
     def error(self) -> float | None:
@@ -64,15 +68,15 @@ class Line:
             return None
         return self.predicted / self.measured - 1
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the columns of the contract, in their order."""
-        return {name: int(self.scored) if name == "scored" else getattr(self, name) for name in COLUMNS}
+    def as_dict(self, columns: Sequence[str] = COLUMNS) -> dict[str, Any]:
+        """Return columns, those of the contract where none are named, in their order."""
+        return {name: int(self.scored) if name == "scored" else getattr(self, name) for name in columns}
 
 
-def csv_text(lines: Iterable[Line]) -> str:
+def csv_text(lines: Iterable[Line], columns: Sequence[str] = COLUMNS) -> str:
     """Return the lines as CSV, one a row, six significant digits."""
     return plain_csv.written(
-        COLUMNS, ({name: _rounded(value) for name, value in line.as_dict().items()} for line in lines)
+        columns, ({name: _rounded(value) for name, value in line.as_dict(columns).items()} for line in lines)
     )
 
 

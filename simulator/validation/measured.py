@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from simulator.errors import ForetrainError
-from simulator.units import Seconds
+from simulator.units import Count, Seconds
 from simulator.validation import predict
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.files import Table
@@ -15,6 +15,8 @@ from simulator.validation.row import Row
 
 if TYPE_CHECKING:
     from simulator.scenario import Scenario
+
+T = TypeVar("T")
 
 
 class MeasuredRun(NamedTuple):
@@ -39,7 +41,7 @@ def measured(
         if not families or row.text("family") in families:
             by_family.setdefault(row.text("family"), []).append(row)
     for family, members in by_family.items():
-        for row in _thinned(members, most):
+        for row in thinned(members, most):
             try:
                 scenario, _, _ = predict.predict(row, predictor)
             except (InexpressibleError, ForetrainError):
@@ -47,7 +49,8 @@ def measured(
             yield MeasuredRun(row.text("id"), family, scenario, predict.step_time(row) or 0.0)
 
 
-def _thinned(rows: list[Row], most: int | None) -> list[Row]:
+def thinned(rows: Sequence[T], most: Count | None) -> Sequence[T]:
+    """Return at most so many rows, evenly spaced in their table; all where no number is given."""
     if most is None or len(rows) <= most:
         return rows
-    return [rows[round(index * (len(rows) - 1) / (most - 1))] for index in range(most)]
+    return [rows[round(index * (len(rows) - 1) / max(most - 1, 1))] for index in range(most)]

@@ -26,10 +26,14 @@ One rule each, for all rows alike; a row that needed one says so in the `note` o
 def write(shipped: Summary, others: Sequence[tuple[str, Summary]] = ()) -> str:
     """Return the page on what ships, and below it a section for each of `others` under its heading."""
     sections = [HEAD, *_figures(shipped, "##")]
-    for heading, figures in others:
-        sections += [f"## {heading}\n", *_figures(figures, "###")]
+    sections += [section(heading, figures) for heading, figures in others]
     sections += [RULES, *_rules()]
     return "\n".join(sections)
+
+
+def section(heading: str, figures: Summary) -> str:
+    """Return figures under a heading of their own."""
+    return "\n".join([f"## {heading}\n", *_figures(figures, "###")])
 
 
 def _figures(figures: Summary, level: str) -> Iterator[str]:

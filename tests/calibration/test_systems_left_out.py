@@ -114,4 +114,4 @@ def test_the_command_leaves_a_generation_out(tables):
 def test_a_generation_that_no_row_has_is_an_error(tables):
     done = CliRunner().invoke(app, ["validate", str(tables[0].path), "--leave-out", "nvlink9"])
     assert done.exit_code == 2
-    assert "no such family; one of nvlink2, nvlink3, nvlink4, nvlink5, xgmi, or each" in done.stderr
+    assert "no such generation of links alone; one of nvlink2, nvlink3, nvlink4, nvlink5, xgmi, or each" in done.stderr

@@ -19,7 +19,7 @@ from simulator.outcome.results import Distribution, Result
 from simulator.outcome.step_error import SURE, Reason, StepError, longer
 from simulator.outcome.targets import Stretch, missed
 from simulator.outcome.unknown import Really, unknown
-from simulator.reliability.doubts import FLEETS, Doubts
+from simulator.reliability.unknowns import FLEETS, Unknowns
 from simulator.scenario import Scenario, from_dict
 from simulator.scenario.targets import Targets
 from simulator.simulation import simulate, step_factor, useful_work
@@ -172,7 +172,7 @@ def test_times_that_are_given_stay() -> None:
 def test_saves_come_as_planned_at_whatever_they_cost() -> None:
     scenario = from_dict(RUN)
     whole = run_input(scenario, 1e6, 1.0)
-    real = Really(Doubts(1, saves=True))(whole, 5)
+    real = Really(Unknowns(1, saves=True))(whole, 5)
     planned, costs = run.plan(whole), run.plan(real)
     found = run.planned(planned, costs)
     assert found.interval == planned.interval != costs.interval

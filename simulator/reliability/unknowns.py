@@ -30,7 +30,7 @@ prior."""
 
 
 @dataclass(frozen=True)
-class Doubts:
+class Unknowns:
     """What runs draw anew; nothing where the scenario says it all."""
 
     seed: int
