@@ -82,7 +82,7 @@ class Disturbances:
 
 def disturbances(found: Series) -> Disturbances:
     """Return what disturbs a series of steps; the warm-up and what restarts take are left out of all figures."""
-    steps, restarts, warm_up = _without_starts(found)
+    steps, restarts, warm_up = without_starts(found)
     times = np.array([one.seconds for one in steps])
     counts = np.array([one.steps for one in steps], dtype=float)
     noise = _noise(times)
@@ -127,7 +127,7 @@ def disturbances(found: Series) -> Disturbances:
     )
 
 
-def _without_starts(found: Series) -> tuple[list[Step], list[Step], Count]:
+def without_starts(found: Series) -> tuple[list[Step], list[Step], Count]:
     """Return the steps after the warm-up, the first steps of later starts, and how many steps the warm-up has."""
     every = list(found.steps)
     usual = float(np.median([one.seconds for one in every]))

@@ -1,0 +1,162 @@
+"""The forecast of a run under way: the prediction is the prior, its log and its failures are the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any
+
+from simulator.engine.run import Mapped, mtbf, plan
+from simulator.errors import ScenarioError
+from simulator.measured.explained import Explanation, explain
+from simulator.outcome.intervals import step_error
+from simulator.outcome.results import Distribution, Result
+from simulator.outcome.targets import missed
+from simulator.outcome.unknown import unknown
+from simulator.scenario import Scenario
+from simulator.simulation import simulate, total_steps
+from simulator.studies.forecast import alarms, rest
+from simulator.studies.forecast.alarms import Alarm
+from simulator.studies.forecast.evidence import Evidence, Told, gathered
+from simulator.studies.forecast.levers import Lever, levers
+from simulator.studies.forecast.rates import Corrected, corrected
+from simulator.studies.forecast.rest import Rest
+from simulator.studies.forecast.step import StepForecast, forecast_step
+from simulator.units import Number, Seconds
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run under way will still do, beside what was predicted before it began."""
+
+    scenario: Scenario
+    explained: Explanation
+    before: Result
+    """The prediction, as ``foretrain run`` has it."""
+    evidence: Evidence
+    step: StepForecast
+    really: Corrected
+    rest: Rest
+    targets: dict[str, Any]
+    alarms: tuple[Alarm, ...]
+    levers: tuple[Lever, ...]
+    warnings: tuple[str, ...]
+    dollars_per_second: Number
+
+    @property
+    def wall_clock_s(self) -> Distribution:
+        """Of the whole run, from its begin."""
+        return self.rest.whole(self.evidence.elapsed)
+
+    @property
+    def left_s(self) -> Distribution:
+        return self.rest.left()
+
+    @property
+    def dollars(self) -> Distribution:
+        """Of the whole run: spent and left."""
+        return rest.dollars(self.wall_clock_s, self.dollars_per_second)
+
+    @property
+    def spent(self) -> Number:
+        return self.evidence.elapsed * self.dollars_per_second
+
+    @property
+    def is_no(self) -> bool:
+        """Whether a target is missed, or the run never ends."""
+        return bool(self.targets.get("missed")) or not isfinite(self.left_s.p50)
+
+    def rate(self, share: Number | None = None) -> Number:
+        """Return failures per second of training: the median of the posterior, or this share of the prior."""
+        factor = self.really.rate
+        base = self.rest.run.failures.rate(self.rest.run.all_units)
+        return base * (factor.middle if share is None else factor.prior(share))
+
+
+def forecast(
+    text: str, name: str, scenario: Scenario, said: Told | None = None, mapped: Mapped = map, *, advise: bool = True
+) -> Forecast:
+    """Return what is to be expected of a run, given the text of its log, called `name`, and what else is `said`.
+
+    Raises ScenarioError where the text is no log, not one of the scenario, or one of a run that is done.
+    """
+    total = total_steps(scenario)
+    if not total:
+        raise ScenarioError("training.duration: a forecast counts steps; give training.steps or training.tokens")
+    explained = explain(text, name, scenario)
+    before = simulate(scenario, mapped)
+    error = step_error(scenario, before.step.parts_s)
+    predicted = before.step.time_s
+    down = scenario.recovery.mean_down(scenario.gpus)
+    evidence = gathered(explained, scenario, total, said or Told(), down)
+    step = forecast_step(predicted, error, evidence.steps, explained.found, evidence.left)
+    left = rest.what_is_left(scenario, evidence, predicted * step.ratio)
+    tiers = plan(left).tiers
+    really = corrected(left, unknown(scenario), evidence, tiers[0].load if tiers else 0.0)
+    campaign = rest.Campaign(scenario.seed, scenario.runs, really, step.error, mapped)
+    played = campaign.play(left)
+    per_second = _dollars_per_second(scenario, before)
+    made = Forecast(
+        scenario=scenario,
+        explained=explained,
+        before=before,
+        evidence=evidence,
+        step=step,
+        really=really,
+        rest=played,
+        targets=missed(scenario.targets, rest.after(played.stretches, evidence.elapsed), step.error, per_second),
+        alarms=_alarms(explained, evidence, predicted, step, really, played),
+        levers=(),
+        warnings=(*explained.warnings, *_planned(explained, total)),
+        dollars_per_second=per_second,
+    )
+    if not advise:
+        return made
+    rented = scenario.cluster.hosts + (scenario.cluster.spares or 0)
+    shown = mtbf(left) / really.rate.middle
+    return replace(made, levers=levers(played, campaign.play, shown, rented, per_second, _slow(made)))
+
+
+def _planned(explained: Explanation, total: int) -> tuple[str, ...]:
+    """Return what the log and the scenario do not agree on."""
+    last = next((one.last for one in reversed(explained.log.iterations) if one.last is not None), None)
+    if last is None or last == total:
+        return ()
+    return (
+        f"{explained.log.name}: the job is planned to step {last:,}, the scenario to step {total:,}, which is taken; "
+        f"set training.steps to what runs",
+    )
+
+
+def _dollars_per_second(scenario: Scenario, before: Result) -> Number:
+    if before.run.progress and before.run.wall_clock_s.mean:
+        return before.cost.dollars.mean / before.run.wall_clock_s.mean
+    rented = scenario.cluster.hosts + (scenario.cluster.spares or 0)
+    return rented * scenario.gpus_per_host / 3600.0 * scenario.prices.gpu_hour
+
+
+def _alarms(
+    explained: Explanation, evidence: Evidence, predicted: Seconds, step: StepForecast, really: Corrected, played: Rest
+) -> tuple[Alarm, ...]:
+    rate = played.run.failures.rate(played.run.all_units)
+    expected = played.run.recovery.mean_down(played.run.units["gpu"])
+    found = (
+        alarms.of_step(evidence.steps, explained.found, predicted, step.prior),
+        alarms.of_failures(evidence, rate, really.rate),
+        alarms.of_restarts(evidence.away, expected, really.away),
+    )
+    return tuple(one for one in found if one is not None)
+
+
+def _slow(made: Forecast) -> Lever | None:
+    """Return what it saves to find and evict what made the steps longer, where they became so at one step."""
+    changes = made.explained.found.changes
+    if not changes or changes[-1].after_s <= changes[-1].before_s:
+        return None
+    last = changes[-1]
+    growing = [one.growing for one in made.rest.stretches if one.growing < inf]
+    if not growing:
+        return None
+    saves = (1 - last.before_s / last.after_s) * sum(growing) / len(growing)
+    what = f"find and evict what became slow at step {last.step:,}"
+    return Lever(what, {}, saves, saves * made.dollars_per_second, sure=True)
