@@ -34,11 +34,11 @@ SOURCES = {
 
 def write(told: Forecast, console: Console | None = None) -> Page:
     """Return the forecast as text."""
-    blocks: list[Any] = [*_verdict(told), *(_filled(line) for line in (_left(told), _money(told)))]
+    blocks: list[Any] = [*_verdict(told), *map(_filled, (*_left(told), _money(told)))]
     blocks += [_filled(line) for line in _alarmed(told)]
     blocks += [_filled(_next(told)), "", table(("", "predicted", "now"), _beliefs(told)), "", *_log(told)]
     if told.levers:
-        blocks += ["", table(("tried for the rest", "saves", "saves $", "write"), [_tried(one) for one in told.levers])]
+        blocks += ["", table(("tried for the rest", "saves", "dollars", "--set"), [_tried(one) for one in told.levers])]
     return page([*blocks, "", *(_filled(f"- {note}") for note in _notes(told))], console)
 
 
@@ -68,20 +68,28 @@ def _range(spread: Distribution, write: Callable[[float], str]) -> str:
     return f"{write(spread.p50)} ({write(spread.p10)} to {write(spread.p90)})"
 
 
-def _left(told: Forecast) -> str:
+def _left(told: Forecast) -> list[str]:
     left, now = told.left_s, told.evidence.now
+    if not isfinite(left.p50):
+        return []
     said = f"{_range(left, duration)} left"
     if now is None or now < CALENDAR or not isfinite(left.p90):
-        return said
-    return f"{said}: ends {_date(now + left.p50)} ({_date(now + left.p10)} to {_date(now + left.p90)})"
-
-
-def _date(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
+        return [said]
+    form = "%Y-%m-%d %H:%M" if left.p90 < 2 * DAY else "%Y-%m-%d"
+    first, middle, last = (
+        datetime.fromtimestamp(now + value, UTC).strftime(form) for value in (left.p10, left.p50, left.p90)
+    )
+    return [f"{said}: ends {middle} ({first} to {last})"]
 
 
 def _money(told: Forecast) -> str:
-    return f"{_range(told.dollars, dollars)} in all, {dollars(told.spent)} of it spent"
+    if not isfinite(told.left_s.p50):
+        return f"{dollars(told.spent)} spent so far"
+    return f"{_range(told.dollars, _price)} in all, {dollars(told.spent)} of it spent"
+
+
+def _price(amount: float) -> str:
+    return dollars(amount) if isfinite(amount) else "no end"
 
 
 def _alarmed(told: Forecast) -> list[str]:
@@ -91,13 +99,18 @@ def _alarmed(told: Forecast) -> list[str]:
 
 
 def _next(told: Forecast) -> str:
-    best = next((one for one in told.levers if one.pays), None)
+    """Return the change that saves most: dollars, or days where the deadline is missed."""
+    sure = [one for one in told.levers if one.sure and one.saves_s > 0]
+    if "deadline" in told.targets.get("missed", ()):
+        best = max(sure, key=lambda one: one.saves_s, default=None)
+    else:
+        best = next((one for one in sure if one.pays), None)
     if best is None:
         return "next: nothing that was tried saves time and money for the rest"
+    money = best.saves_dollars
+    also = f" and {dollars(money)}" if money >= 0 else f" and costs {dollars(-money)}"
     how = "".join(f" --set {key}={value}" for key, value in best.settings.items())
-    return (
-        f"next: {best.what}, saves {duration(best.saves_s)} and {dollars(best.saves_dollars)}{':' if how else ''}{how}"
-    )
+    return f"next: {best.what}, saves {duration(best.saves_s)}{also}{':' if how else ''}{how}"
 
 
 def _beliefs(told: Forecast) -> list[tuple[str, str, str]]:
@@ -111,7 +124,7 @@ def _beliefs(told: Forecast) -> list[tuple[str, str, str]]:
         ("restart", duration(down), duration(down * really.away.middle)),
         ("goodput, of the rest", _range(before.run.goodput, percent), _range(told.rest.goodput(), percent)),
         ("whole run", _range(before.run.wall_clock_s, duration), _range(told.wall_clock_s, duration)),
-        ("dollars", _range(before.cost.dollars, dollars), _range(told.dollars, dollars)),
+        ("dollars", _range(before.cost.dollars, _price), _range(told.dollars, _price)),
     ]
 
 
@@ -140,9 +153,10 @@ def _log(told: Forecast) -> list[Any]:
 
 
 def _tried(lever: Lever) -> tuple[str, str, str, str]:
-    settings = " ".join(f"--set {key}={value}" for key, value in lever.settings.items())
-    saves = duration(lever.saves_s) if lever.sure else "no difference"
-    return lever.what, saves, _signed(lever.saves_dollars), settings
+    settings = " ".join(f"{key}={value}" for key, value in lever.settings.items())
+    if not lever.sure:
+        return lever.what, "no difference", "", settings
+    return lever.what, duration(lever.saves_s), _signed(lever.saves_dollars), settings
 
 
 def _signed(amount: float) -> str:
