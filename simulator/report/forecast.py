@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CALENDAR = 946_684_800.0
 """The first second of 2000; a clock that shows less is no date."""
+FEW = 30
+"""Lines of a log below which its early steps may still settle."""
 SOURCES = {
     "given": "as given",
     "clock": "by the clock of the log",
@@ -165,7 +167,10 @@ def _signed(amount: float) -> str:
 
 def _notes(told: Forecast) -> list[str]:
     evidence = told.evidence
-    notes = [f"step: {reason.what}, {reason.sd_ln:.2%}" for reason in told.step.error.reasons[:3]]
+    few = (
+        [f"only {len(evidence.steps)} lines of steps: early ones are often longer"] if len(evidence.steps) < FEW else []
+    )
+    notes = few + [f"step: {reason.what}, {reason.sd_ln:.2%}" for reason in told.step.error.reasons[:3]]
     if evidence.elapsed_from == "steps":
         notes.append(
             "restarts so far are assumed to have taken what was predicted; --elapsed says the time since the start"

@@ -218,3 +218,25 @@ def test_pauses_at_one_distance_are_saves_not_failures(tmp_path):
             f"{1000 * step:.1f} | global batch size: {asked.training.global_batch} |\n"
         )
     assert told(tmp_path, "".join(lines))["evidence"]["failures"] == 0
+
+
+def test_lines_that_are_far_apart_hold_saves_and_restarts(tmp_path):
+    """A line every 200 steps, in each of which saves take 40 s; two restarts, each back to the line before."""
+    asked, step = host()
+    now, lines, number, stops = datetime(2026, 3, 1, tzinfo=UTC), [], 0, [1000, 2000]
+    while number < 3000:
+        number += 200
+        now += timedelta(seconds=200 * step * (1.1 if number > 1600 else 1.0) + 40)
+        took = step * (1.1 if number > 1600 else 1.0)
+        lines.append(
+            f" [{now:%Y-%m-%d %H:%M:%S.%f}] iteration {number}/ {STEPS} | elapsed time per iteration (ms): "
+            f"{1000 * took:.1f} | global batch size: {asked.training.global_batch} |\n"
+        )
+        if stops and number == stops[0]:
+            stops.pop(0)
+            number, now = number - 200, now + timedelta(seconds=1800)
+    seen = told(tmp_path, "".join(lines))["evidence"]
+    assert seen["failures"] == 2
+    assert seen["away_s"] == pytest.approx([1840, 1840], rel=0.01)
+    assert seen["exposed_s"] == pytest.approx(3400 * step * (1 + 0.1 * 1600 / 3400), rel=0.01)
+    assert seen["elapsed_s"] == pytest.approx(seen["exposed_s"] + 17 * 40 + 3600, rel=0.01)

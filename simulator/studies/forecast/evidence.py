@@ -6,9 +6,10 @@ counted, and what restarts took is assumed to be as predicted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
+from statistics import median
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from simulator.errors import ScenarioError
 from simulator.measured.disturbances import without_starts
 from simulator.measured.explained import Explanation
-from simulator.measured.series import Step
+from simulator.measured.series import Series, Step
 from simulator.scenario import Scenario
 from simulator.studies.forecast.interruptions import Interruption, interruptions
 from simulator.sums import added
@@ -70,12 +71,13 @@ def gathered(explained: Explanation, scenario: Scenario, total: Count, told: Tol
 
     Raises ScenarioError where nothing is left to do, or where the log ends before the batch that the run ends with.
     """
-    every = explained.series.steps
+    series = spaced(explained.series)
+    every = series.steps
     done = max(one.number for one in every)
     _refuse(explained.log.name, done, total, scenario)
-    steps, _, _ = without_starts(explained.series)
+    steps, _, _ = without_starts(series)
     mean = float(np.average([one.seconds for one in steps], weights=[one.steps for one in steps]))
-    found = interruptions(explained.series, explained.found, mean)
+    found = interruptions(series, explained.found, mean)
     before = max(every[0].number - every[0].steps, 0) * mean
     passed, source = _passed(every, found, down)
     trained = added(one.seconds * one.steps for one in every)
@@ -97,6 +99,14 @@ def gathered(explained: Explanation, scenario: Scenario, total: Count, told: Tol
         now=next((one.clock for one in reversed(every) if one.clock is not None), None),
         progress=tuple(_progress(every, elapsed, passed)),
     )
+
+
+def spaced(found: Series) -> Series:
+    """Return a series whose first lines after each start stand for as many steps as the others do."""
+    usual = int(median(one.steps for one in found.steps))
+    starts = {0, *found.starts}
+    steps = [one._replace(steps=usual) if place in starts else one for place, one in enumerate(found.steps)]
+    return replace(found, steps=tuple(steps))
 
 
 def _refuse(name: str, done: Count, total: Count, scenario: Scenario) -> None:

@@ -19,7 +19,7 @@ from simulator.studies.forecast import alarms, rest
 from simulator.studies.forecast.alarms import Alarm
 from simulator.studies.forecast.evidence import Evidence, Told, gathered
 from simulator.studies.forecast.levers import Lever, levers
-from simulator.studies.forecast.rates import Corrected, corrected
+from simulator.studies.forecast.rates import Corrected, corrected, restarts
 from simulator.studies.forecast.rest import Rest
 from simulator.studies.forecast.step import StepForecast, forecast_step
 from simulator.units import Number, Seconds
@@ -92,7 +92,8 @@ def forecast(
     step = forecast_step(predicted, error, evidence.steps, explained.found, evidence.left)
     left = rest.what_is_left(scenario, evidence, predicted * step.ratio)
     tiers = plan(left).tiers
-    really = corrected(left, unknown(scenario), evidence, tiers[0].load if tiers else 0.0)
+    load = tiers[0].load if tiers else 0.0
+    really = corrected(left, unknown(scenario), evidence, load)
     campaign = rest.Campaign(scenario.seed, scenario.runs, really, step.error, mapped)
     played = campaign.play(left)
     per_second = _dollars_per_second(scenario, before)
@@ -105,7 +106,7 @@ def forecast(
         really=really,
         rest=played,
         targets=missed(scenario.targets, rest.after(played.stretches, evidence.elapsed), step.error, per_second),
-        alarms=_alarms(explained, evidence, predicted, step, really, played),
+        alarms=_alarms(explained, evidence, predicted, step, played, really, load),
         levers=(),
         warnings=(*explained.warnings, *_planned(explained, total)),
         dollars_per_second=per_second,
@@ -136,14 +137,19 @@ def _dollars_per_second(scenario: Scenario, before: Result) -> Number:
 
 
 def _alarms(
-    explained: Explanation, evidence: Evidence, predicted: Seconds, step: StepForecast, really: Corrected, played: Rest
+    explained: Explanation,
+    evidence: Evidence,
+    predicted: Seconds,
+    step: StepForecast,
+    played: Rest,
+    really: Corrected,
+    load: Seconds,
 ) -> tuple[Alarm, ...]:
-    rate = played.run.failures.rate(played.run.all_units)
-    expected = played.run.recovery.mean_down(played.run.units["gpu"])
+    run = played.run
     found = (
         alarms.of_step(evidence.steps, explained.found, predicted, step.prior),
-        alarms.of_failures(evidence, rate, really.rate),
-        alarms.of_restarts(evidence.away, expected, really.away),
+        alarms.of_failures(evidence, run.failures.rate(run.all_units), really.rate),
+        alarms.of_restarts(restarts(run, evidence, load), run.recovery.mean_down(run.units["gpu"]), really.away),
     )
     return tuple(one for one in found if one is not None)
 

@@ -20,6 +20,8 @@ SPARES: tuple[Count, ...] = (1, 2, 4)
 """Spares more that are tried."""
 SURE: Number = 2.0
 """Standard errors that a saving must have."""
+WHOLE_MINUTES: Seconds = 600.0
+"""Intervals from here on are rounded to minutes."""
 RUNS: Count = 100
 """Runs that a change is simulated on; both sides have the same luck, so that few tell the difference."""
 WAITS: Share = 0.001
@@ -81,7 +83,7 @@ def _interval(run: RunInput, mtbf: Seconds) -> Iterator[Change]:
     best = min(interval_advice(tier.stall, mtbf, down, 0.0, tier.persist).best, run.work)
     if isfinite(tier.interval) and abs(log(best / tier.interval)) < NEAR:
         return
-    said = units.render(float(f"{best:.3g}"), "s")
+    said = units.render(60.0 * round(best / 60) if best >= WHOLE_MINUTES else float(f"{best:.2g}"), "s")
     kept = {one.name: getattr(run.checkpoint, one.name) for one in fields(CheckpointPolicy)}
     fixed = FixedInterval(interval=units.parse(said, "s"), **kept)
     often = "more often" if best < tier.interval else "less often"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import log, log1p, sqrt
+from math import inf, log, log1p, sqrt
 
 import numpy as np
 
@@ -128,11 +128,16 @@ def _rate(run: RunInput, counts: Mapping[str, Number], evidence: Evidence) -> Fa
     return Factor(sd, Belief.of(((0.0, sd), counted), lognormal(0.0, sd), likelihood))
 
 
+def restarts(run: RunInput, evidence: Evidence, load: Seconds) -> list[Seconds]:
+    """Return how long the restarts so far took, the save's reading and those that waited for a spare left out."""
+    most = WAITING * run.recovery.mean_down(run.units["gpu"]) if run.spares is not None else inf
+    return [max(one - load, 0.1 * one) for one in evidence.away if 0 < one <= most]
+
+
 def _away(run: RunInput, evidence: Evidence, load: Seconds) -> Factor:
     """Return the factor on the time from a failure to training again, the save's reading apart."""
     expected = run.recovery.mean_down(run.units["gpu"])
-    most = WAITING * expected if run.spares is not None else float("inf")
-    took = [max(one - load, 0.1 * one) for one in evidence.away if 0 < one <= most]
+    took = restarts(run, evidence, load)
     if not took or not expected:
         return Factor(TIMES, None)
     mean = float(np.mean(took))
