@@ -1,4 +1,4 @@
-"""Say when a run that is under way will end, from its log and its failures so far."""
+"""Say when a run under way will end, from its log and its failures so far."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(
     out: Folder = None,
     jobs: Jobs = None,
 ) -> None:
-    """Say when a run that is under way will end, from its log and its failures so far.
+    """Say when a run under way will end, from its log and its failures so far.
 
     The prediction is what was believed before; the steps of the log, its
     restarts and the time that they took correct it, and the steps that are left

@@ -122,7 +122,7 @@ def _beliefs(told: Forecast) -> list[tuple[str, str, str]]:
     now = predicted * step.ratio
     return [
         ("step", *_steps(predicted, before.step.time_low_s, before.step.time_high_s, now, step)),
-        ("failures per day", _few(told.rate(0.5) * DAY), _few(told.rate() * DAY)),
+        ("failures per day", _few(told.predicted_rate * DAY), _few(told.rate * DAY)),
         ("restart", duration(down), duration(down * really.away.middle)),
         ("goodput, of the rest", _range(before.run.goodput, percent), _range(told.rest.goodput(), percent)),
         ("whole run", _range(before.run.wall_clock_s, duration), _range(told.wall_clock_s, duration)),

@@ -141,7 +141,18 @@ def test_restarts_that_were_timed_often_take_what_they_took():
 def test_failures_of_a_scenario_without_any_are_simulated_once_they_happened():
     none = replace(RUN, failures=replace(RUN.failures, causes=()))
     assert seen(none, evidence(0, 1e6)) is none
-    found = seen(none, evidence(9, 9.5 * DAY))
+    told = evidence(9, 9 * DAY)
+    found = seen(none, told)
+    assert found.failures.rate(found.all_units) == pytest.approx(1 / DAY)
+    really = corrected(found, Doubts(3), told, 0.0)
+    rates = [really(found, number).failures.rate(found.all_units) * DAY for number in range(200)]
+    assert np.median(rates) == pytest.approx(1.0, rel=0.1)
+    assert np.std(rates) == pytest.approx(1 / 3, rel=0.25)
+
+
+def test_failures_that_were_switched_off_stay_off_beside_those_that_happened():
+    off = replace(RUN, failures=replace(RUN.failures, scale=0.0))
+    found = seen(off, evidence(9, 9 * DAY))
     assert found.failures.rate(found.all_units) == pytest.approx(1 / DAY)
 
 

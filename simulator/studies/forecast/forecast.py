@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from simulator.engine.run import Mapped, mtbf, plan
+from simulator.engine.run import Mapped, RunInput, mtbf, plan
 from simulator.errors import ScenarioError
 from simulator.measured.explained import Explanation, explain
 from simulator.outcome.intervals import step_error
@@ -19,7 +19,7 @@ from simulator.studies.forecast import alarms, rest
 from simulator.studies.forecast.alarms import Alarm
 from simulator.studies.forecast.evidence import Evidence, Told, gathered
 from simulator.studies.forecast.levers import Lever, levers
-from simulator.studies.forecast.rates import Corrected, corrected, restarts
+from simulator.studies.forecast.rates import Corrected, corrected, restarts, seen
 from simulator.studies.forecast.rest import Rest
 from simulator.studies.forecast.step import StepForecast, forecast_step
 from simulator.units import Number, Seconds
@@ -36,6 +36,8 @@ class Forecast:
     evidence: Evidence
     step: StepForecast
     really: Corrected
+    predicted_rate: Number
+    """Failures per second of training, as predicted."""
     rest: Rest
     targets: dict[str, Any]
     alarms: tuple[Alarm, ...]
@@ -66,11 +68,11 @@ class Forecast:
         """Whether a target is missed, or the run never ends."""
         return bool(self.targets.get("missed")) or not isfinite(self.left_s.p50)
 
-    def rate(self, share: Number | None = None) -> Number:
-        """Return failures per second of training: the median of the posterior, or this share of the prior."""
-        factor = self.really.rate
-        base = self.rest.run.failures.rate(self.rest.run.all_units)
-        return base * (factor.middle if share is None else factor.prior(share))
+    @property
+    def rate(self) -> Number:
+        """Return failures per second of training, the median of the posterior."""
+        run = self.rest.run
+        return run.failures.rate(run.all_units) * self.really.rate.middle
 
 
 def forecast(
@@ -90,7 +92,8 @@ def forecast(
     down = scenario.recovery.mean_down(scenario.gpus)
     evidence = gathered(explained, scenario, total, said or Told(), down)
     step = forecast_step(predicted, error, evidence.steps, explained.found, evidence.left)
-    left = rest.what_is_left(scenario, evidence, predicted * step.ratio)
+    planned = rest.what_is_left(scenario, evidence, predicted * step.ratio)
+    left = seen(planned, evidence)
     tiers = plan(left).tiers
     load = tiers[0].load if tiers else 0.0
     really = corrected(left, unknown(scenario), evidence, load)
@@ -104,9 +107,10 @@ def forecast(
         evidence=evidence,
         step=step,
         really=really,
+        predicted_rate=planned.failures.rate(planned.all_units),
         rest=played,
         targets=missed(scenario.targets, rest.after(played.stretches, evidence.elapsed), step.error, per_second),
-        alarms=_alarms(explained, evidence, predicted, step, played, really, load),
+        alarms=_alarms(explained, evidence, predicted, step, planned, really, load),
         levers=(),
         warnings=(*explained.warnings, *_planned(explained, total)),
         dollars_per_second=per_second,
@@ -141,11 +145,10 @@ def _alarms(
     evidence: Evidence,
     predicted: Seconds,
     step: StepForecast,
-    played: Rest,
+    run: RunInput,
     really: Corrected,
     load: Seconds,
 ) -> tuple[Alarm, ...]:
-    run = played.run
     found = (
         alarms.of_step(evidence.steps, explained.found, predicted, step.prior),
         alarms.of_failures(evidence, run.failures.rate(run.all_units), really.rate),

@@ -28,6 +28,8 @@ SCATTER: Number = 0.5
 more."""
 WAITING: Number = 5.0
 """Times the predicted restart from which on a run with a given number of spares waited for one, which is simulated."""
+VAGUE: Number = 10.0
+"""Standard deviation in ln of a rate of which nothing was predicted."""
 SEEN = Exponential(name="seen in the log", unit="job", mtbf=1.0)
 """The cause of failures that the scenario has none for."""
 
@@ -95,10 +97,14 @@ def corrected(run: RunInput, doubts: Doubts, evidence: Evidence, load: Seconds) 
 
 def seen(run: RunInput, evidence: Evidence) -> RunInput:
     """Return the run with a cause of failures, where it has none and some happened."""
-    if run.failures.rate(run.all_units) > 0 or not evidence.failures or not evidence.exposed:
+    failures = run.failures
+    if failures.rate(run.all_units) > 0 or not evidence.failures or not evidence.exposed:
         return run
-    cause = replace(SEEN, mtbf=evidence.exposed / (evidence.failures + 0.5))  # Jeffreys' prior of a Poisson rate
-    return replace(run, failures=replace(run.failures, causes=(*run.failures.causes, cause), scale=1.0))
+    cause = replace(SEEN, mtbf=evidence.exposed / evidence.failures)
+    if failures.scale > 0:
+        causes = (*failures.causes, replace(cause, mtbf=cause.mtbf * failures.scale))
+        return replace(run, failures=replace(failures, causes=causes))
+    return replace(run, failures=replace(failures, causes=(cause,), scale=1.0))
 
 
 def _rate(run: RunInput, counts: Mapping[str, Number], evidence: Evidence) -> Factor:
@@ -111,7 +117,7 @@ def _rate(run: RunInput, counts: Mapping[str, Number], evidence: Evidence) -> Fa
         for share, label in zip(shares, labels, strict=True)
         if counts.get(label) and sum(shares)
     )
-    sd = sqrt(FLEETS**2 + few)
+    sd = VAGUE if SEEN.name in labels else sqrt(FLEETS**2 + few)
     if not rate or not evidence.exposed:
         return Factor(sd, None)
     planned = run.failures.planned

@@ -38,7 +38,7 @@ def told(made: Forecast) -> dict[str, Any]:
             "wall_clock_s": vars(before.run.wall_clock_s),
             "dollars": vars(before.cost.dollars),
             "goodput": vars(before.run.goodput),
-            "failures_per_day": made.rate(0.5) * 86400,
+            "failures_per_day": made.predicted_rate * 86400,
         },
         "forecast": {
             "step_s": predicted * step.ratio,
@@ -50,7 +50,7 @@ def told(made: Forecast) -> dict[str, Any]:
             "dollars": vars(spend),
             "dollars_spent": made.spent,
             "goodput": vars(made.rest.goodput()),
-            "failures_per_day": made.rate() * 86400,
+            "failures_per_day": made.rate * 86400,
             "restart_s": made.rest.run.recovery.mean_down(made.rest.run.units["gpu"]) * made.really.away.middle,
             "progress": made.rest.progress,
         },

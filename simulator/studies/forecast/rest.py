@@ -18,7 +18,7 @@ from simulator.reliability.fleet import Failures, Stop
 from simulator.scenario import Scenario
 from simulator.simulation import step_factor
 from simulator.studies.forecast.evidence import Evidence
-from simulator.studies.forecast.rates import Corrected, seen
+from simulator.studies.forecast.rates import Corrected
 from simulator.sums import added
 from simulator.units import Count, Number, Seconds
 
@@ -75,8 +75,7 @@ def what_is_left(scenario: Scenario, evidence: Evidence, step: Seconds) -> RunIn
     """Return the rest of a run whose step takes `step`."""
     again = 1 / (1 - scenario.training.precision.skipped_steps)
     later = replace(scenario, failures=_later(scenario.failures, evidence.elapsed))
-    rest = run_input(later, again * evidence.left * step, step, step_factor(scenario))
-    return seen(rest, evidence)
+    return run_input(later, again * evidence.left * step, step, step_factor(scenario))
 
 
 @dataclass(frozen=True)
