@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simulator.api.forecasts import Forecast, forecast
     from simulator.api.measurements import Validation, validate
     from simulator.api.policies import Policies, stress
     from simulator.api.questions import Question, read
@@ -24,6 +25,7 @@ _FROM = {
     "Check": "simulator.api.runs",
     "Comparison": "simulator.api.studies",
     "Explanation": "simulator.api.runs",
+    "Forecast": "simulator.api.forecasts",
     "ForetrainError": "simulator.errors",
     "Layouts": "simulator.api.studies",
     "Policies": "simulator.api.policies",
@@ -37,6 +39,7 @@ _FROM = {
     "check": "simulator.api.runs",
     "compare": "simulator.api.studies",
     "explain": "simulator.api.runs",
+    "forecast": "simulator.api.forecasts",
     "layouts": "simulator.api.studies",
     "predict": "simulator.api.runs",
     "read": "simulator.api.questions",
@@ -49,6 +52,7 @@ __all__ = [
     "Check",
     "Comparison",
     "Explanation",
+    "Forecast",
     "ForetrainError",
     "Layouts",
     "Policies",
@@ -62,6 +66,7 @@ __all__ = [
     "check",
     "compare",
     "explain",
+    "forecast",
     "layouts",
     "predict",
     "read",

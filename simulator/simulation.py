@@ -180,12 +180,24 @@ def useful_work(scenario: Scenario, seconds: Seconds) -> Seconds:
     alike = {phase: replace(phase, tokens=0) for phase in training.phases}
     each = {phase: _step(scenario, phase, seconds) for phase in dict.fromkeys(alike.values())}
     before = again * added(_steps(scenario, phase) * each[alike[phase]] for phase in training.phases)
+    return before + again * _steps_after_phases(scenario) * seconds
+
+
+def total_steps(scenario: Scenario) -> Count:
+    """Return the steps of the run, those of its phases included; 0 where it only lasts a time."""
+    if scenario.training.duration is not None:
+        return 0
+    return sum(_steps(scenario, phase) for phase in scenario.training.phases) + _steps_after_phases(scenario)
+
+
+def _steps_after_phases(scenario: Scenario) -> Count:
+    training = scenario.training
     if training.steps is not None:
         left = training.steps - sum(_steps(scenario, phase) for phase in training.phases)
     else:
         tokens = (training.tokens or 0) - sum(phase.tokens for phase in training.phases)
         left = -(-tokens // (training.global_batch * training.sequence_length))
-    return before + again * max(left, 0) * seconds
+    return max(left, 0)
 
 
 def _steps(scenario: Scenario, phase: Phase) -> Count:

@@ -29,8 +29,9 @@ LONGER = 0.1
 RESTART: Number = 4.0
 """A first step compiles, connects and loads; a step this many times as long as others, and about as long as the first,
 is one more start."""
-
-
+AFTER = 50
+"""Steps after a first one that say whether it is longer than usual: a run may have become slower long before a restart,
+and its later level is no warm-up."""
 NEAR = 3
 """Lines of a log that lie between events of a period, at least."""
 MOST_SINGLE = 1000
@@ -82,7 +83,7 @@ class Disturbances:
 
 def disturbances(found: Series) -> Disturbances:
     """Return what disturbs a series of steps; the warm-up and what restarts take are left out of all figures."""
-    steps, restarts, warm_up = _without_starts(found)
+    steps, restarts, warm_up = without_starts(found)
     times = np.array([one.seconds for one in steps])
     counts = np.array([one.steps for one in steps], dtype=float)
     noise = _noise(times)
@@ -127,14 +128,19 @@ def disturbances(found: Series) -> Disturbances:
     )
 
 
-def _without_starts(found: Series) -> tuple[list[Step], list[Step], Count]:
+def without_starts(found: Series) -> tuple[list[Step], list[Step], Count]:
     """Return the steps after the warm-up, the first steps of later starts, and how many steps the warm-up has."""
     every = list(found.steps)
-    usual = float(np.median([one.seconds for one in every]))
-    noise = _noise(np.array([one.seconds for one in every]))
-    long = max(1.2 * usual, usual + SIGNIFICANT * noise)
+    times = np.array([one.seconds for one in every])
+    usual, noise = float(np.median(times)), _noise(times)
+
+    def long(place: int) -> bool:
+        """Return whether a step is longer than those after it."""
+        after = float(np.median(times[place + 1 : place + 1 + AFTER])) if place + 1 < len(times) else usual
+        return bool(times[place] > max(1.2 * after, after + SIGNIFICANT * noise))
+
     warm_up = 0
-    while warm_up < len(every) - 1 and every[warm_up].seconds > long:
+    while warm_up < len(every) - 1 and long(warm_up):
         warm_up += 1
     first = every[0].seconds if warm_up else 0.0
     again = {start for start in found.starts if start >= warm_up}
@@ -142,10 +148,10 @@ def _without_starts(found: Series) -> tuple[list[Step], list[Step], Count]:
         longest = 2 * first
         again |= {i for i in range(warm_up, len(every)) if max(RESTART * usual, first / 2) < every[i].seconds < longest}
     for start in sorted(again):  # what follows a start warms up again
-        while start + 1 < len(every) and every[start + 1].seconds > long and start + 1 not in again:
+        while start + 1 < len(every) and long(start + 1) and start + 1 not in again:
             start += 1
             again.add(start)
-    kept = [one for i, one in enumerate(every) if i >= warm_up and not (i in again and one.seconds > long)]
+    kept = [one for i, one in enumerate(every) if i >= warm_up and not (i in again and long(i))]
     return kept, [every[i] for i in sorted(again)], warm_up
 
 

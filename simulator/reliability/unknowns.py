@@ -49,7 +49,7 @@ class Unknowns:
         """Return the failures of run `number`; other runs, policies and machines draw the same for it."""
         if not self.counts:
             return given
-        fleet = self._lognormal(number, "fleet", FLEETS)
+        fleet = self.factor(number, "fleet", FLEETS)
         return replace(given, causes=tuple(self._cause(cause, number, fleet) for cause in given.causes))
 
     def _cause(self, cause: Cause, number: Count, fleet: Number) -> Cause:
@@ -65,17 +65,17 @@ class Unknowns:
         """Return the recovery of run `number`, with the times that nobody gave longer or shorter."""
         if not self.recovery:
             return given
-        times = self._lognormal(number, "recovery", TIMES)
+        times = self.factor(number, "recovery", TIMES)
         return replace(given, **{name: getattr(given, name).scaled(times) for name in self.recovery})
 
     def saved(self, given: SaveCost | None, number: Count) -> SaveCost | None:
         """Return what a save costs in run `number`."""
         if given is None or not self.saves:
             return given
-        times = self._lognormal(number, "saves", TIMES)
+        times = self.factor(number, "saves", TIMES)
         return replace(given, stall=times * given.stall, load=times * given.load)
 
-    def _lognormal(self, number: Count, name: str, sd: Number) -> Number:
+    def factor(self, number: Count, name: str, sd: Number) -> Number:
         """Return a factor around 1, within two standard deviations."""
         drawn = float(random.stream(self.seed, number, "doubt", name).standard_normal())
         return exp(sd * min(max(drawn, -2.0), 2.0))

@@ -27,14 +27,14 @@ def answers(result: Result) -> tuple[Answer, ...]:
         fits = Answer("Not checked", "the step is given, so the memory is not computed", colours.DARK_GREY)
     else:
         fits = Answer(WORDS[result.verdict], need(result.memory, result.verdict), colours.VERDICT[result.verdict])
-    missed = [_missed(name, result.targets) for name in result.targets.get("missed", ())]
+    missed = [chance_to_miss(name, result.targets) for name in result.targets.get("missed", ())]
     return (*((Answer("Misses", ", ".join(missed), colours.VERMILLION),) if missed else ()), fits)
 
 
-def _missed(name: str, targets: dict[str, Any]) -> str:
+def chance_to_miss(name: str, targets: dict[str, Any]) -> str:
     """Return a target, and how likely it is missed.
 
-    >>> _missed("deadline", {"deadline_s": 80 * 86400.0, "p_late": 0.97})
+    >>> chance_to_miss("deadline", {"deadline_s": 80 * 86400.0, "p_late": 0.97})
     'the deadline of 80.0 days with 97%'
     """
     if name == "deadline":

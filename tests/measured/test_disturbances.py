@@ -7,7 +7,7 @@ import pytest
 from simulator.measured import logs
 from simulator.measured.causes import causes
 from simulator.measured.disturbances import disturbances
-from simulator.measured.series import series
+from simulator.measured.series import Series, Step, series
 from tests.measured.made import WARM_UP, megatron, times
 
 
@@ -101,3 +101,20 @@ def test_of_many_random_logs_the_first_cause_is_right(fault):
         seconds = times(seed, steps, level, noise, **more)
         right += first_cause(found(seconds), seconds) == fault
     assert right >= {"none": 59, "step_change": 58, "periodic": 58}[fault]
+
+
+def test_a_restart_at_a_slower_level_is_no_longer_warm_up():
+    """The steps after it are as long as those before it; only its first one is longer."""
+    times = [5.0] * 300 + [7.0] * 100 + [60.0] + [7.0] * 100
+    steps = tuple(Step(i + 1 if i < 400 else i - 20, time, None, 1) for i, time in enumerate(times))
+    found = disturbances(Series(steps, (400,), (), (), 0.0))
+    assert [one.step for one in found.changes] == [301]
+    assert len(found.restarts) == 1
+    assert found.steps == 500
+
+
+def test_a_run_that_becomes_faster_has_no_long_warm_up():
+    times = [30.0] + [9.0] * 100 + [6.0] * 300
+    found = disturbances(Series(tuple(Step(i, time, None, 1) for i, time in enumerate(times, 1)), (), (), (), 0.0))
+    assert found.warm_up == 1
+    assert [one.step for one in found.changes] == [102]

@@ -10,14 +10,16 @@ import importlib
 import pkgutil
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
 from statistics import median
 from types import ModuleType
 from typing import Any
 
 from simulator.errors import ScenarioError
 from simulator.measured.iteration import Found, Iteration, Log
+from simulator.units import Seconds
 
+AGAIN: Seconds = 60.0
+"""A line with the same step that is so much later is of a job that was started again; ranks print within seconds."""
 LONGEST = 4000
 """Letters of a line; the rest of a longer one is not looked at."""
 
@@ -51,11 +53,20 @@ def read(text: str, name: str) -> Log:
 
 def _once(iterations: Sequence[Iteration]) -> list[Iteration]:
     """Return every step once, where the ranks of a job print a copy each one after the other."""
-    found: list[Iteration] = []
-    for number, copies in groupby(iterations, key=lambda one: one.number):
-        alike = list(copies)
-        found += alike if number is None else [_middle(alike)]
-    return found
+    found: list[list[Iteration]] = []
+    for one in iterations:
+        if found and _is_copy(found[-1][-1], one):
+            found[-1].append(one)
+        else:
+            found.append([one])
+    return [_middle(copies) for copies in found]
+
+
+def _is_copy(before: Iteration, one: Iteration) -> bool:
+    """Return whether another rank printed the same step; one that was printed much later was done again."""
+    if one.number is None or one.number != before.number:
+        return False
+    return before.clock is None or one.clock is None or abs(one.clock - before.clock) < AGAIN
 
 
 def _middle(copies: list[Iteration]) -> Iteration:
