@@ -76,7 +76,8 @@ def _costs(scenario: Scenario, drawn: Shapes) -> tuple[Seconds, np.ndarray]:
 
 def _steps(scenario: Scenario, cost: np.ndarray) -> tuple[Seconds, Seconds]:
     """Return the mean step of a replica on its own, and of all of them together."""
-    replicas, rounds = scenario.data, scenario.microbatches
+    replicas = scenario.data
+    rounds = min(scenario.microbatches, max(DRAWS // replicas, 1))
     steps = min(max(DRAWS // (replicas * rounds), 1), MOST_STEPS)
     dealt = cost[stream(0, "ranks").integers(len(cost), size=(steps, replicas, rounds))]
     alone = float(_shop(scenario, dealt).mean())
@@ -89,7 +90,9 @@ def _shop(scenario: Scenario, costs: np.ndarray) -> np.ndarray:
     """Return the time of rows of microbatches that go through a pipeline."""
     layout = scenario.parallelism
     assert layout is not None
-    rounds, fill = costs.shape[-1], (layout.pipeline - 1) / layout.schedule.chunks_per_stage
+    rounds = costs.shape[-1]
+    # Of more microbatches than are dealt, those that are stand for the others too.
+    fill = (layout.pipeline - 1) / layout.schedule.chunks_per_stage * rounds / scenario.microbatches
     return np.asarray((costs.sum(axis=-1) + fill * costs.max(axis=-1)) / (rounds + fill))
 
 

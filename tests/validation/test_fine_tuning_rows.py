@@ -190,3 +190,33 @@ def test_samples_that_are_left_out_are_shorter_than_ones_that_are_cut():
 def test_a_table_of_runs_says_its_method_in_its_notes(notes, kind):
     found = phrases.said("training", notes).get("method")
     assert (found["kind"] if found else None) == kind
+
+
+def full(gpus, microbatch):
+    """P(fits) of Mistral 7B trained whole on A100 80GB with the fused kernels, as fms-acceleration did."""
+    host = {"gpu": "a100-sxm-80gb", "gpus": gpus, "scale_up": {"domain": gpus}, "memory": "1TB"}
+    document = {
+        "model": "mistral-7b",
+        "cluster": {"host": host, "hosts": 1},
+        "stack": "hugging-face-2024-fused",
+        "parallelism": {"shard": "parameters" if gpus > 1 else "none"},
+        "training": {
+            "steps": 1,
+            "sequence_length": 4096,
+            "global_batch": gpus * microbatch,
+            "microbatch": microbatch,
+            "recompute": "full",
+        },
+    }
+    return fits(from_dict(document)).p_fits
+
+
+@pytest.mark.parametrize(("gpus", "microbatch"), [(1, 4), (2, 4), (4, 4), (4, 8), (4, 16)])
+def test_7b_trained_whole_fits_where_it_ran(gpus, microbatch):
+    """fms-acceleration, a100_80gb.csv: 74.3, 73.8, 49.9, 57.4 and 75.0 GiB."""
+    assert full(gpus, microbatch) > 0.5
+
+
+@pytest.mark.parametrize(("gpus", "microbatch"), [(1, 16), (1, 32), (2, 16), (2, 32), (4, 32)])
+def test_7b_trained_whole_does_not_fit_where_it_ran_out_of_memory(gpus, microbatch):
+    assert full(gpus, microbatch) < 0.5

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.errors import ScenarioError
+from simulator.outcome.uneven import uneven
 from simulator.random import stream
 from simulator.scenario import from_dict
 from simulator.simulation import fits, predict, simulate
@@ -152,3 +153,8 @@ def test_tokens_per_second_count_no_padding():
     drawn = shapes(Data(lengths=SPREAD, packing="pad"), 2048, 4)
     assert found.step.tokens_per_s * found.step.time_s == pytest.approx(16 * drawn.real.mean())
     assert found.step.mfu < simulate(scenario(lognormal("padding-free"))).step.mfu
+
+
+def test_a_huge_batch_is_answered_and_evens_out():
+    few, most = (scenario(lognormal("padding-free"), microbatch=1, global_batch=8 * m) for m in (16, 400_000))
+    assert uneven(most).waiting < 0.005 < 0.05 < uneven(few).waiting
