@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 
 from simulator import plugins
 from simulator.engine import run
@@ -29,6 +29,7 @@ from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
 from simulator.outcome.step_error import SURE
 from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.uneven import uneven
 from simulator.outcome.unknown import Really, unknown
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
@@ -37,7 +38,7 @@ from simulator.units import Count, Joules, Number, Seconds, Share
 from simulator.version import version
 from simulator.workload import memory
 from simulator.workload.memory import MemoryEstimate
-from simulator.workload.training import Phase
+from simulator.workload.training import Phase, Training
 
 NOT_MODELLED = (
     "fragmentation beyond the allocator's mean",
@@ -155,14 +156,19 @@ def measured(scenario: Scenario) -> Timing:
 
 
 def spread_out(scenario: Scenario, timing: Timing) -> tuple[Seconds, dict[str, Seconds]]:
-    """Return the step with what it waits for slow ranks and for data, and its account."""
+    """Return the step with what it waits for slow ranks, longer samples and data, and its account."""
     training = scenario.training
     straggle = straggling(scenario.jitter, scenario.gpus, scenario.cluster.hosts)
     slow = straggle.factor * network_of(scenario.cluster, of_network(scenario)).slow
     parts = dict(timing.parts)
     parts["expert"] = parts.get("expert", 0.0) + parts.pop("expert_tensor", 0.0)
-    parts["straggler"] = timing.seconds * (slow - 1)
-    seconds = timing.seconds * slow
+    added_by = uneven(scenario)
+    longer = timing.seconds * (1 + added_by.total)
+    if added_by.total:
+        parts["compute"] = parts.get("compute", 0.0) + timing.seconds * added_by.compute
+        parts["bubble"] = parts.get("bubble", 0.0) + timing.seconds * added_by.bubble
+    parts["straggler"] = timing.seconds * added_by.waiting + longer * (slow - 1)
+    seconds = longer * slow
     stall = (training.data_stall or 0.0) + seconds * (training.data_stall_share or 0.0)
     parts["stall"] = stall
     return seconds + stall, parts
@@ -196,21 +202,24 @@ def _steps_after_phases(scenario: Scenario) -> Count:
         left = training.steps - sum(_steps(scenario, phase) for phase in training.phases)
     else:
         tokens = (training.tokens or 0) - sum(phase.tokens for phase in training.phases)
-        left = -(-tokens // (training.global_batch * training.sequence_length))
+        left = ceil(tokens / training.step_tokens)
     return max(left, 0)
 
 
 def _steps(scenario: Scenario, phase: Phase) -> Count:
-    return -(-phase.tokens // (phase.global_batch * (phase.sequence_length or scenario.training.sequence_length)))
+    return ceil(phase.tokens / _of_phase(scenario.training, phase).step_tokens)
+
+
+def _of_phase(training: Training, phase: Phase) -> Training:
+    sequence = phase.sequence_length or training.sequence_length
+    return replace(training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
 
 
 def _step(scenario: Scenario, phase: Phase, measured: Seconds) -> Seconds:
     """Return the time of a step of a phase; a measured one is that of all."""
     if scenario.training.step_time is not None:
         return measured
-    sequence = phase.sequence_length or scenario.training.sequence_length
-    training = replace(scenario.training, global_batch=phase.global_batch, sequence_length=sequence, phases=())
-    part = replace(scenario, training=training)
+    part = replace(scenario, training=_of_phase(scenario.training, phase))
     return spread_out(part, simulated.time(assembly(part).step()))[0]
 
 
@@ -218,7 +227,7 @@ def fits(scenario: Scenario) -> MemoryEstimate:
     """Return the peak memory of every stage, and whether the worst one fits."""
     host = scenario.cluster.host
     return memory.estimate(
-        scenario.replica,
+        scenario.longest.replica,
         usable=host.gpu.usable_memory,
         capacity=host.gpu.memory,
         gpus_per_host=host.gpus,

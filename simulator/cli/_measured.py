@@ -125,12 +125,10 @@ def _run(text: str, catalogs: Sequence[Path]) -> Run:
         seconds, kind = step_time(text_of(Path(said)), said, scenario)
         return Run(replace(scenario, calibration=None), seconds, f"{Path(said).name} ({kind})")
     training = scenario.training
-    return Run(
-        replace(scenario, calibration=None), _typed(said, training.global_batch * training.sequence_length), said
-    )
+    return Run(replace(scenario, calibration=None), _typed(said, training.step_tokens), said)
 
 
-def _typed(said: str, tokens: int) -> Seconds:
+def _typed(said: str, tokens: float) -> Seconds:
     """Return the step that a duration or a rate in tokens a second says."""
     for suffix in ("tokens/s", "tok/s"):
         if said.endswith(suffix):

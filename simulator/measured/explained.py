@@ -151,7 +151,7 @@ def _work(scenario: Scenario | None) -> Work | None:
     if scenario is None or scenario.model is None or scenario.training.step_time is not None:
         return None
     batch = scenario.training.global_batch
-    return Work(batch, batch * scenario.training.sequence_length, scenario.gpus)
+    return Work(batch, scenario.training.step_tokens, scenario.gpus)
 
 
 def _expected(found: Disturbances, predicted: Prediction | None) -> Expected:
@@ -169,8 +169,8 @@ def _same_run(log: Log, work: Work | None) -> None:
     tokens = [one.tokens for one in log.iterations if one.tokens is not None]
     if tokens and min(tokens) == max(tokens) and abs(tokens[0] / work.tokens - 1) > ALIKE:
         raise ScenarioError(
-            f"{log.name}: steps of {tokens[0]:,.0f} tokens, the scenario has {work.tokens:,}, training.global_batch x "
-            f"training.sequence_length; set them to what ran"
+            f"{log.name}: steps of {tokens[0]:,.0f} tokens, the scenario has {work.tokens:,.0f}, "
+            f"training.global_batch x training.sequence_length; set them to what ran"
         )
     rates = [one.tokens_per_gpu for one in log.iterations if one.tokens_per_gpu is not None and not one.seconds]
     clocked = [
@@ -199,7 +199,7 @@ def _flops(log: Log, found: Disturbances, scenario: Scenario) -> dict[str, Flops
     rate = work.tokens / found.level_s / work.gpus
     told: dict[str, FlopsPerSecond] = {
         str(name): rate
-        * trained_flops_per_token(scenario.model, scenario.training.tuning, scenario.training.sequence_length, name)
+        * trained_flops_per_token(scenario.model, scenario.training.tuning, scenario.training.attended, name)
         for name in CONVENTIONS
     }
     return told | ({"logged": median(said)} if said else {})

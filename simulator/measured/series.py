@@ -23,7 +23,7 @@ class Work(NamedTuple):
 
     batch: Count
     """Sequences of a step."""
-    tokens: Count
+    tokens: float
     """Tokens of a step."""
     gpus: Count
 

@@ -40,7 +40,7 @@ def step_result(
 ) -> StepResult:
     """Return what there is to say of a step; without a model, its time alone."""
     training, gpu = scenario.training, scenario.cluster.host.gpu
-    tokens = training.global_batch * training.sequence_length / seconds
+    tokens = training.step_tokens / seconds
     ordered = {name: parts.get(name, 0.0) for name in STEP_PARTS}
     used = None
     if scenario.model is not None:

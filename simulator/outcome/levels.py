@@ -151,7 +151,7 @@ def _small(scenario: Scenario, unmeasured: bool) -> Iterator[Doubt]:
     """Short kernels, in which the host and the software show."""
     if scenario.model is None or scenario.parallelism is None:
         return
-    training, layout = scenario.training, scenario.parallelism
+    training, layout = scenario.even.training, scenario.parallelism
     values = training.microbatch * training.sequence_length * scenario.model.hidden
     short = min(max((LARGE - log2(values / (layout.tensor * layout.context.size))) / 2, 0.0), 2.0)
     if short > 0:

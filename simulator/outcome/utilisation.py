@@ -50,7 +50,7 @@ def utilisation(
 
     MFU counts 6N and causal attention, HFU what is recomputed as well; both over the dense peak of the run's precision.
     """
-    sequence, recompute = training.sequence_length, training.recompute.kind
+    sequence, recompute = training.attended, training.recompute.kind
     tuning = training.tuning
     per_gpu = {
         name: tokens_per_second_per_gpu * trained_flops_per_token(model, tuning, sequence, name) for name in CONVENTIONS

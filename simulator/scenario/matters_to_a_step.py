@@ -6,7 +6,9 @@ from simulator.machine.domains import over_host_links
 from simulator.scenario.here import Here
 from simulator.scenario.matters import Line
 from simulator.scenario.written import Written
+from simulator.workload.data import BY_EITHER
 from simulator.workload.methods.base import PLAIN
+from simulator.workload.rank import layer_by_layer
 
 
 def _module(here: Here, key: Written) -> bool:
@@ -47,6 +49,15 @@ LINES = (
          "no adapters are trained", "it needs `training.method: lora` or the like"),
     Line("stack.small_weights", lambda h, k: h.training.method.stored not in (None, *PLAIN),
          "no weights are quantised", "it needs `training.method: qlora`"),
+    Line("stack.frozen_gradients", lambda h, k: not h.training.tuning.everything,
+         "every weight learns", "it needs `training.method: lora` or `training.freeze`"),
+    Line("stack.frozen_gradients stack.fp32_shards",
+         lambda h, k: h.layout is not None and layer_by_layer(h.stack, h.layout.shard),
+         "no weights are gathered layer by layer", "it needs `parallelism.shard: parameters`"),
+    Line("stack.loss_shift", lambda h, k: h.training.microbatch == 1,
+         "a microbatch has several sequences, whose logits are copied", "it needs `training.microbatch: 1`"),
+    Line("training.data.batch_by", lambda h, k: h.training.data is None or h.training.data.packing in BY_EITHER,
+         "microbatches of this packing have a fixed number of sequences", "it needs `packing: pad` or `padding-free`"),
     Line("stack.softmax stack.keeps_scores_buffer", lambda h, k: h.keeps_scores,
          "the attention kernel is fused", "it needs `stack.attention: unfused`"),
     Line("stack.rope", lambda h, k: h.model is not None and h.model.positions == "rope",

@@ -96,6 +96,37 @@ class Scenario:
             return self.gpus
         return self.gpus // (self.parallelism.tensor * self.parallelism.pipeline * self.parallelism.context.size)
 
+    @cached_property
+    def even(self) -> Scenario:
+        """The scenario with sequences of one length, whose microbatches cost what those of this one do in the mean."""
+        drawn = self.training.shapes
+        return self.alike(float(drawn.tokens.mean()), float(drawn.squares.mean())) if drawn else self
+
+    @cached_property
+    def longest(self) -> Scenario:
+        """The scenario with all microbatches as long as the longest one drawn, which sets the peak of memory."""
+        drawn = self.training.shapes
+        if drawn is None:
+            return self
+        most = int(drawn.tokens.argmax())
+        return self.alike(float(drawn.tokens[most]), float(drawn.squares[most]))
+
+    def alike(self, tokens: float, squares: float) -> Scenario:
+        """Return the scenario with microbatches of so many tokens and squared lengths, of sequences of one length.
+
+        Sequences of squares / tokens tokens have the same of both; their number is rounded, and so is their length, to
+        what the axes that split it can divide.
+        """
+        split = self.parallelism
+        parts = split.context.size * (split.tensor if split.sequence else 1) if split else 1
+        number = max(round(tokens**2 / squares), 1)
+        length = max(round(tokens / number / parts), 1) * parts
+        batch = number * self.data * self.microbatches
+        training = replace(
+            self.training, sequence_length=length, microbatch=number, global_batch=batch, data=None, phases=()
+        )
+        return replace(self, training=training)
+
     @property
     def ring_is_cut(self) -> bool:
         """Whether products of a tensor group would have to be cut for an exchange over links that cannot map memory."""

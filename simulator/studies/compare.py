@@ -90,8 +90,8 @@ def _step(scenario: Scenario, result: Result) -> dict[str, Number]:
     if scenario.model is None or training.step_time is not None:
         return {MEASURED: result.step.time_s}
     peak = scenario.cluster.host.gpu.peak_of(training.precision.kind)
-    tokens = training.global_batch * training.sequence_length
-    each = trained_flops_per_token(scenario.model, training.tuning, training.sequence_length, "causal")
+    tokens = training.step_tokens
+    each = trained_flops_per_token(scenario.model, training.tuning, training.attended, "causal")
     computed = parts["compute"]
     found = {
         "tokens a step": tokens,
@@ -113,7 +113,7 @@ def _work(scenario: Scenario, result: Result) -> dict[str, Number]:
     steps = result.run.ideal_s / result.step.time_s
     if scenario.model is None or scenario.training.step_time is not None:
         return {"steps": steps}
-    return {"tokens of the run": steps * scenario.training.global_batch * scenario.training.sequence_length}
+    return {"tokens of the run": steps * scenario.training.step_tokens}
 
 
 def _run(scenario: Scenario, result: Result) -> dict[str, Number]:

@@ -127,7 +127,7 @@ def speed(scenario: Scenario, alone: Seconds) -> Row:
     """Return the columns that follow from the time of a step of equal GPUs."""
     seconds, _ = spread_out(scenario, Timing(alone, 0, {}))
     training, gpu = scenario.training, scenario.cluster.host.gpu
-    tokens = training.global_batch * training.sequence_length / seconds
+    tokens = training.step_tokens / seconds
     each = tokens / scenario.gpus
     return {
         "step_time_s": seconds,
@@ -141,9 +141,7 @@ def speed(scenario: Scenario, alone: Seconds) -> Row:
 
 def _flops(scenario: Scenario) -> Flops:
     assert scenario.model is not None
-    return trained_flops_per_token(
-        scenario.model, scenario.training.tuning, scenario.training.sequence_length, "causal"
-    )
+    return trained_flops_per_token(scenario.model, scenario.training.tuning, scenario.training.attended, "causal")
 
 
 def exactly(scenarios: Sequence[Scenario]) -> list[Row]:

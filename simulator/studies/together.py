@@ -41,8 +41,10 @@ def _state(scenario: Scenario) -> Bytes:
     each = width.weights + width.gradients + width.optimizer
     if rank.tuning.everything:
         return whole * each / scenario.gpus
-    trained = trained_parameters(rank.model, rank.tuning)
-    return (trained * each + (whole - trained) * frozen.width(rank, matrix=True)) / scenario.gpus
+    trained, method = trained_parameters(rank.model, rank.tuning), rank.tuning.method
+    tables = min(len(method.whole), 1 if rank.model.tied else 2)
+    base = trained if method.trains_base else tables * rank.model.vocabulary * rank.model.hidden
+    return (trained * each + (whole - base) * frozen.width(rank, matrix=True)) / scenario.gpus
 
 
 def _enough(start: Change) -> Iterator[Change]:

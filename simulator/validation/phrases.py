@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 EAGER = {"mlp": "eager", "rope": "eager", "elementwise": "eager"}
-COMPILED = {"mlp": "fused", "rope": "fused", "elementwise": "fused", "repeats_keys": False}
+COMPILED = {"mlp": "fused", "rope": "fused", "elementwise": "fused", "repeats_keys": False, "adapters": "fused"}
 
 
 class Phrase(NamedTuple):
@@ -21,7 +21,14 @@ class Phrase(NamedTuple):
     means: dict[str, Any]
 
 
+FSDP_QLORA = {"rank": 64, "targets": ["q_proj", "k_proj", "v_proj", "up_proj", "down_proj", "gate_proj"]}
+"""Adapters where a row states none: defaults of the script (`lora_rank` and `get_lora_target_modules` of `train.py`,
+github:AnswerDotAI/fsdp_qlora)."""
+
+
 PHRASES = (
+    Phrase(r"\bQLoRA (FSDP|DDP)\b", "training", {"method": {"kind": "qlora"} | FSDP_QLORA}),
+    Phrase(r"\bLoRA (FSDP|DDP)\b", "training", {"method": {"kind": "lora"} | FSDP_QLORA}),
     Phrase(r"chunked (cross entropy|CE)\b|\bLiger fused loss\b", "stack", {"loss": "chunked"}),
     Phrase(r"\bFP8 copies of activations kept\b", "stack", {"quantized_activations": True}),
     Phrase(r"CUDA graphs?\b", "stack", {"cuda_graphs": True}),

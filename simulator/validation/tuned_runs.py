@@ -41,10 +41,14 @@ TARGETS = {
     "fused attention projection (c_attn) or the model default": ("linear_qkv",),
     "q_proj, k_proj, v_proj, o_proj, c_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
 }
-UNSTATED = ("linear_qkv",)
-"""Targets of a Megatron stack that states none: `recipe.peft.target_modules = ['linear_qkv']` of NeMo's recipes."""
+UNSTATED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"torchtune", ("q_proj", "v_proj", "o_proj", "mlp")),
+    (r"nemo|megatron", ("linear_qkv",)),
+)
+"""Targets where a row states none, by its stack: `lora_attn_modules` and `apply_lora_to_mlp` of torchtune's recipes
+(recipes/configs/llama3_1/8B_lora_single_device.yaml), `recipe.peft.target_modules = ['linear_qkv']` of NeMo's."""
 UNSTATED_RANK = 16
-"""Rank where none is stated: NeMo's recipes have 8 to 32, of which none moves a step by one part in a hundred."""
+"""Rank where none is stated: recipes have 8 to 64, of which none moves a step by more than a few parts in a hundred."""
 BASES = (
     (r"kept in FP8", "fp8"),
     (r"int8", "int8"),
@@ -59,6 +63,9 @@ CUT_TEXTS = re.compile(
     r"mean (?P<mean>[1-9]\d{0,8}(?:\.\d{1,9})?), "
     r"standard deviation (?P<spread>\d{1,9}(?:\.\d{1,9})?).*cut at"
 )
+DROPS = "ms-swift"
+"""The framework that leaves samples out that are too long, instead of cutting them: `truncation_strategy: 'delete'` by
+default (`SftArguments`, github:modelscope/ms-swift `swift/llm/utils/argument.py`)."""
 LONGEST = re.compile(r"(?:longest sample|at most) ([1-9]\d{0,8})")
 BLOCK = re.compile(r"full, (\d{1,5}) of \d+ layers")
 
@@ -99,7 +106,10 @@ def offload(row: Row) -> dict[str, str]:
 def _targets(row: Row) -> tuple[str, ...]:
     said = row.text("lora_targets")
     if not said:
-        return UNSTATED
+        known = (targets for pattern, targets in UNSTATED if re.search(pattern, row.text("stack")))
+        if targets := next(known, None):
+            return targets
+        raise InexpressibleError("the targets of adapters are not stated, and the stack's own are not known")
     return TARGETS.get(said) or tuple(part.strip() for part in said.split(","))
 
 
@@ -110,7 +120,8 @@ def of_step(row: Row) -> Row:
     tokens, batch = row.real("tokens_per_step"), row.real("global_batch")
     cut, texts = row.real("seq"), CUT_TEXTS.search(row.text("length_distribution"))
     if cut and texts and float(texts["spread"]):
-        return _as_run(row, round(cut_mean(float(texts["mean"]), float(texts["spread"]), cut)))
+        mean = dropped_mean if row.text("stack").startswith(DROPS) else cut_mean
+        return _as_run(row, round(mean(float(texts["mean"]), float(texts["spread"]), cut)))
     if tokens and batch and tokens / batch != row.real("seq"):
         return _as_run(row, round(tokens / batch))
     return _as_run(row, row.whole("seq"))
@@ -135,6 +146,18 @@ def _one_pass(row: Row) -> Row:
 
 def cut_mean(mean: float, spread: float, cut: float) -> float:
     """Return the mean length of texts that are cut, of a log-normal length with this mean and spread."""
+    shorter, share = _shorter(mean, spread, cut)
+    return shorter + cut * (1 - share)
+
+
+def dropped_mean(mean: float, spread: float, cut: float) -> float:
+    """Return the mean length of texts of which longer ones are left out, of a log-normal length."""
+    shorter, share = _shorter(mean, spread, cut)
+    return shorter / share if share else cut
+
+
+def _shorter(mean: float, spread: float, cut: float) -> tuple[float, float]:
+    """Return what texts that are no longer than `cut` add to the mean, and their share of all texts."""
     variance = log(1 + (spread / mean) ** 2)
     centre, sigma = log(mean) - variance / 2, sqrt(variance)
 
@@ -142,7 +165,7 @@ def cut_mean(mean: float, spread: float, cut: float) -> float:
         return (1 + erf(value / sqrt(2))) / 2
 
     at = (log(cut) - centre) / sigma
-    return exp(centre + variance / 2) * below(at - sigma) + cut * (1 - below(at))
+    return exp(centre + variance / 2) * below(at - sigma), below(at)
 
 
 def _as_run(row: Row, length: int | None) -> Row:

@@ -46,11 +46,11 @@ def flops_per_token(model: Model, sequence: int, convention: Convention = "causa
 
 @lru_cache(maxsize=4096)
 def trained_flops_per_token(model: Model, tuning: Tuning, sequence: int, convention: Convention = "causal") -> Flops:
-    """Return the model FLOPs of one token under a method of training: no more than what the step needs.
+    """Return the model FLOPs of one training token, of which a frozen weight takes fewer than one that learns.
 
-    A weight that learns takes 6, a frozen one 4, because it has no gradient of its own, and 2 where nothing below it
-    learns, so that no gradient passes. Attention's backward is twice its forward where gradients pass. Adapters are
-    weights that learn. Dequantising is no model FLOP.
+    A weight that learns takes 6 (2 in the forward, 2 for the gradient of its input, 2 for its own), a frozen one 4, and
+    2 where nothing below it learns, so that no gradient passes. Attention counts as in full training where gradients
+    pass, elsewhere a third of it. Adapters are weights that learn. Recompute and dequantising are not counted.
     """
     if tuning.everything:
         return flops_per_token(model, sequence, convention)

@@ -19,11 +19,16 @@ from simulator.workload.rank import Rank
 from simulator.workload.replica import Content
 from simulator.workload.states import LEVELS, widths
 
+LEFT_ALONE = ("int4",)
+"""Quantised formats beside which PEFT casts no other weights: `prepare_model_for_kbit_training` of its `utils/other.py`
+goes past a base of GPTQ."""
+
 
 def width(rank: Rank, *, matrix: bool) -> Bytes:
     """Return the bytes of a frozen weight: of a matrix inside a layer, or of anything else."""
     stored = rank.tuning.method.stored
-    if stored == "fp32" or (stored and stored not in PLAIN and not matrix and rank.stack.small_weights == "fp32"):
+    cast = rank.stack.small_weights == "fp32" and stored not in (None, *PLAIN, *LEFT_ALONE)
+    if stored == "fp32" or (cast and not matrix):
         return WIDTHS["fp32"]
     return WIDTHS[stored] if stored and matrix else widths(rank).compute
 
@@ -82,6 +87,20 @@ def held(rank: Rank, contents: tuple[Content, ...]) -> Bytes:
     if order == LEVELS.index("parameters"):
         return shared + (added(whole) if rank.unsharded else 0.0)
     return added(whole) + (shared if rank.layer_by_layer else 0.0)
+
+
+def gradients(rank: Rank, contents: tuple[Content, ...], microbatches: int) -> Bytes:
+    """Return the bytes of gradients that frozen weights have because they share a unit of FSDP with ones that learn.
+
+    Such a unit has one gradient for all its weights ("equivalent to not freezing those parameters", the notes on
+    `use_orig_params` in PyTorch's `fully_sharded_data_parallel.py`). It is whole until the step's last microbatch
+    (`no_sync`), and sharded where there is only one.
+    """
+    if rank.tuning.everything or not rank.stack.frozen_gradients or not rank.layer_by_layer:
+        return 0.0
+    layers = (layer for chunk in contents for layer in chunk.layers)
+    whole = added(count * added(layer_bytes(rank.inside, blocks)) for blocks, count in layers)
+    return whole if microbatches > 1 else whole / rank.sharers
 
 
 def gathered(rank: Rank, contents: tuple[Content, ...]) -> tuple[Bytes, Bytes]:

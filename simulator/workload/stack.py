@@ -95,7 +95,10 @@ class Stack:
     fp32 adapters, to which each input is cast (``fp32``, PEFT)."""
     small_weights: Literal["kept", "fp32"] = "kept"
     """What a quantised base leaves in 16 bits (embedding, head, norms): kept so, or cast to fp32 (PEFT's
-    `prepare_model_for_kbit_training`)."""
+    `prepare_model_for_kbit_training`, which leaves an `int4` base, as GPTQ makes it, alone)."""
+    frozen_gradients: bool = False
+    """Under parameter sharding, frozen weights have gradients too, because they share a unit of FSDP with weights that
+    learn. The gradients stay whole until the last microbatch of a step."""
     gradient_accumulation_fusion: bool = True
     """The weight-gradient GEMM adds into the main gradient itself; otherwise a separate pass adds it."""
 
@@ -203,6 +206,9 @@ class Stack:
     """Number formats of weights, gradients and optimizer state, where the scenario names none."""
     sequence: bool = True
     """Sequence parallelism wherever tensor parallelism is on, unless the scenario says otherwise."""
+    fp32_shards: bool = False
+    """Where layers gather their weights for themselves, the shards of weights that learn are fp32, and so are their
+    gradients and moments, whatever `states` says."""
     gradient_reduce: Dtype = "fp32"
     """Number format of gradients on the wire."""
     keep_unsharded: bool = False
@@ -235,6 +241,9 @@ class Stack:
     loss_bytes: Number = 10.0
     """Peak bytes of logits and loss a token and vocabulary entry, on one tensor rank; of one chunk where the loss is in
     chunks."""
+    loss_shift: Number = 0.0
+    """Of those, the copy of the logits without each sequence's last token. One sequence per microbatch needs none,
+    because its slice is contiguous."""
     saves_dropout_mask: bool = True
     """Dropout keeps its mask, a byte a value; otherwise it is drawn again."""
     repeats_keys: bool = False

@@ -97,7 +97,7 @@ def still(replica: Replica, held: tuple[Content, ...]) -> dict[str, float]:
     stored, offload = state(replica.rank, held), replica.offload
     return {
         "weights": (stored.weights + frozen.held(replica.rank, held)) * (1 - offload.parameters if offload else 1.0),
-        "gradients": stored.gradients,
+        "gradients": stored.gradients + frozen.gradients(replica.rank, held, replica.microbatches),
         "optimizer": stored.optimizer * (1 - offload.optimizer if offload else 1.0),
         "activations": 0.0,
         "logits": 0.0,

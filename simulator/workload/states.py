@@ -8,6 +8,7 @@ same experts. 16-bit weights with fp32 gradients, master weights and two moments
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from simulator.workload.parameters import mtp_parameters, total_parameters, trai
 from simulator.workload.rank import LOW_PRECISION, Rank
 from simulator.workload.stack import WIDTH, States
 
+FP32 = States(weights="fp32", gradients="fp32", master="none", moments="fp32")
+HALF = ("bf16", "fp16")
 LEVELS = ("none", "optimizer", "gradients", "parameters")
 
 
@@ -28,9 +31,7 @@ def widths(rank: Rank) -> Widths:
     fp32 training has fp32 weights that are their own master. An fp8 recipe that keeps its weights in fp8 only
     does so for every matrix; embeddings, a small part, are counted with them.
     """
-    states, stack, kind = rank.states, rank.stack, rank.precision.kind
-    if kind in ("fp32", "tf32"):
-        states = States(weights="fp32", gradients="fp32", master="none", moments=states.moments)
+    states, stack, kind = _formats(rank), rank.stack, rank.precision.kind
     weights, compute = WIDTH[states.weights], 4.0 if kind in ("fp32", "tf32") else 2.0
     if stack.quantized_weights and kind in LOW_PRECISION and states.weights in ("bf16", "fp16"):
         weights = compute = 1.0
@@ -42,10 +43,19 @@ def widths(rank: Rank) -> Widths:
         compute=min(weights, compute),
         extra_gradient=stack.extra_gradient,
         extra_state=extra,
-        updated=weights * (2 if rank.states.master == "none" else 1),
-        copies=stack.update_copies,
+        updated=weights * (2 if states.master == "none" else 1),
+        copies=stack.update_copies * (2 if states.weights == "fp32" and rank.states.weights in HALF else 1),
         sweeps=stack.update_sweeps,
     )
+
+
+def _formats(rank: Rank) -> States:
+    """Return the formats of the states as they are kept: fp32 training, and shards made fp32, have no master copy."""
+    if rank.stack.fp32_shards and rank.layer_by_layer:
+        return FP32
+    if rank.precision.kind in ("fp32", "tf32"):
+        return replace(FP32, moments=rank.states.moments)
+    return rank.states
 
 
 def moments(model: Model, optimizer: Optimizer, width: Bytes) -> Bytes:
@@ -86,19 +96,16 @@ def held(parameters: float, shares: int, rank: Rank) -> Held:
 
 
 def checkpoint(rank: Rank) -> Bytes:
-    """Return the bytes of one checkpoint of what learns: weights, master weights and moments.
+    """Return the bytes of one checkpoint: weights, master weights and moments of what learns, and frozen parts.
 
-    Mixed precision with Adam writes 14 bytes a parameter (2 + 4 + 8); gradients are not saved. Under full training
-    frozen parts are weights of the model that is saved; beside adapters the frozen model is not saved again.
+    Mixed precision with Adam writes 14 bytes per parameter (2 + 4 + 8). Gradients are not saved. Under full training
+    the parts that `freeze` names are saved too, as weights alone. Beside adapters the frozen model is not saved.
     """
     width, whole, tuning = widths(rank), total_parameters(rank.model), rank.tuning
-    modules = sum(mtp_parameters(rank.model).values())
-    if not tuning.everything:
-        trained = trained_parameters(rank.model, tuning)
-        fixed = (whole - trained) * width.compute if tuning.method.trains_base else 0.0
-        return trained * (width.weights + width.optimizer - width.extra_state) + fixed
-    count = whole + modules
-    return count * (width.weights + width.optimizer - width.extra_state)
+    trained = trained_parameters(rank.model, tuning)
+    fixed = whole - trained if tuning.method.trains_base else 0
+    learning = trained + sum(mtp_parameters(rank.model).values())
+    return learning * (width.weights + width.optimizer - width.extra_state) + fixed * width.compute
 
 
 def saved(parameters: float, shares: int, rank: Rank) -> Bytes:

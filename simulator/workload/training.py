@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from simulator.units import Count, Seconds, Share
+from simulator.workload.data import Data, Shapes, shapes
 from simulator.workload.methods.base import Method
 from simulator.workload.methods.full import Full
 from simulator.workload.optimizers.adamw import AdamW
@@ -106,12 +107,34 @@ class Training:
     data_stall: Seconds | None = None
     """Time that every step waits for data; `data_stall_share` is a share of the step instead."""
     data_stall_share: Share | None = None
+    data: Data | None = None
+    """How long samples are and how they are packed; every sequence has `sequence_length` tokens where left out."""
     phases: tuple[Phase, ...] = ()
     """Batches and sequences that the run begins with; what they leave of it is done as the other keys say."""
     evaluation: Evaluation | None = None
     """Pauses for evaluation."""
     step_time: Seconds | None = None
     """A measured step; then the step is not simulated."""
+
+    @property
+    def shapes(self) -> Shapes | None:
+        """The microbatches that samples of uneven length make; None where all sequences have the same length."""
+        return shapes(self.data, self.sequence_length, self.microbatch) if self.data else None
+
+    @property
+    def step_tokens(self) -> float:
+        """Tokens that a step trains on, without padding."""
+        tokens = self.global_batch * self.sequence_length
+        if (drawn := self.shapes) is None:
+            return tokens
+        return self.global_batch / self.microbatch * float(drawn.real.mean())
+
+    @property
+    def attended(self) -> int:
+        """The length of sequences whose attention costs a token as much as here, without padding."""
+        if (drawn := self.shapes) is None:
+            return self.sequence_length
+        return max(round(float(drawn.real_squares.sum() / drawn.real.sum())), 1)
 
     @property
     def tuning(self) -> Tuning:

@@ -24,10 +24,12 @@ CONFIG = """{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8,
 "intermediate_size": 128, "vocab_size": 1000}"""
 FABRIC = "cluster.topology={{kind: edge-list, file: {}}}"
 FAILURES = "failures=[{{kind: trace, unit: host, file: {}}}]"
+LENGTHS = "training.data={{lengths: {{kind: file, file: {}}}}}"
 FILES = {
     "calibration": ("calibration={}", "products: {bf16: 1.05}\n"),
     "cluster.topology.file": (FABRIC, CABLES),
     "failures.causes.file": (FAILURES, LOG),
+    "training.data.lengths.file": (LENGTHS, "tokens,samples\n1000,3\n3000,1\n"),
     "model.huggingface": ("model={{huggingface: {}}}", CONFIG),
 }
 """Keys that name a file: how each is set, and what such a file holds."""

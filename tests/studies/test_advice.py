@@ -13,6 +13,8 @@ from simulator.scenario import from_dict, read
 from simulator.simulation import fits, predict
 from simulator.studies.advice import advise
 from simulator.studies.remedies import MOST_HOSTS
+from simulator.studies.together import _state
+from simulator.workload.parameters import total_parameters, trained_parameters
 
 TRAINING = {"tokens": "1T", "sequence_length": 8192, "global_batch": 128}
 DENSE: dict[str, Any] = {
@@ -136,3 +138,18 @@ def test_llama_3_405b_takes_less_than_five_seconds():
     start = time.process_time()
     assert advise(scenario)
     assert time.process_time() - start < 5.0
+
+
+@pytest.mark.parametrize("ends", [[], ["embedding"], ["embedding", "head"]])
+def test_the_least_state_of_adapters_is_the_whole_frozen_model_beside_them(ends):
+    """Adapters come on top of the model; ends that are trained whole are a part of it."""
+    document = {
+        "model": {"layers": 2, "hidden": 64, "heads": 4, "vocabulary": 1000},
+        "cluster": {"host": {"base": "hgx-h100"}, "hosts": 1},
+        "training": {"steps": 1, "sequence_length": 128, "global_batch": 8, "method": {"kind": "lora"}},
+    }
+    document["training"]["method"]["modules_to_save"] = ends
+    scenario = from_dict(document)
+    tuning, model = scenario.training.tuning, scenario.model
+    trained, tables = trained_parameters(model, tuning), len(ends) * 1000 * 64
+    assert _state(scenario) * 8 == pytest.approx(18 * trained + 2 * (total_parameters(model) - tables))

@@ -318,7 +318,7 @@ def test_a_chunked_loss_saves_the_logits() -> None:
     """c032, https://github.com/NovaSky-AI/SkyRL/pull/1610: 33.6 GB of fp32 logits, 42 GB saved by chunks."""
     model = {"layers": 1, "hidden": 1024, "heads": 8, "vocabulary": 128000}
     host = {"base": "dgx-h100", "gpus": 1}
-    whole = {"base": "torchtune-2025"}
+    whole = {"base": "torchtune-2025", "loss": "replicated"}
     chunked = whole | {"loss": "chunked", "loss_bytes": 1}
     some, none = (ask(model, host, 1, stack, sequence_length=65536, global_batch=1) for stack in (whole, chunked))
     logits = 4 * 65536 * model["vocabulary"]

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.scenario import from_dict
 from simulator.simulation import fits, predict
-from simulator.validation import files, tuned_runs
+from simulator.validation import files, phrases, tuned_runs
 from simulator.validation.expression import InexpressibleError
 from simulator.validation.row import Row
 from simulator.validation.rows import expression
@@ -161,3 +161,62 @@ def test_no_row_stops_the_others(texts, numbers):
     assert lines
     assert all(line.note or line.predicted is not None for line in lines)
     assert not any("a defect" in line.note for line in lines)
+
+
+@pytest.mark.parametrize(("stack", "targets"), [("torchtune-2025", 4), ("nemo-2025", 1), ("megatron-bridge-2026", 1)])
+def test_targets_that_are_not_stated_are_those_of_the_stacks_recipes(stack, targets):
+    found = training(tuned_runs.of_step(row(stack=stack, lora_targets="", sharding="")))
+    assert len(found["method"]["targets"]) == targets
+
+
+def test_a_stack_without_known_targets_says_so():
+    with pytest.raises(InexpressibleError, match="targets"):
+        tuned_runs.method(row(lora_targets=""))
+
+
+def test_samples_that_are_left_out_are_shorter_than_ones_that_are_cut():
+    """Without spread in effect nothing changes; with a low limit about half of the samples are near it at most."""
+    assert tuned_runs.dropped_mean(100, 10, 1000) == pytest.approx(100, rel=1e-6)
+    assert tuned_runs.cut_mean(100, 10, 1000) == pytest.approx(100, rel=1e-6)
+    for limit in (200, 500, 1000, 5000):
+        assert tuned_runs.dropped_mean(1000, 900, limit) < tuned_runs.cut_mean(1000, 900, limit) < limit
+    texts = "texts, mean 1000, standard deviation 900, cut at the maximum length"
+    kept = training(tuned_runs.of_step(row({"seq": 500.0}, stack="ms-swift-2024", length_distribution=texts)))
+    cut = training(tuned_runs.of_step(row({"seq": 500.0}, length_distribution=texts)))
+    assert kept["sequence_length"] < cut["sequence_length"] < 500
+
+
+@pytest.mark.parametrize(("notes", "kind"), [("QLoRA FSDP; 108 s", "qlora"), ("LoRA DDP; 88 s", "lora"), ("", None)])
+def test_a_table_of_runs_says_its_method_in_its_notes(notes, kind):
+    found = phrases.said("training", notes).get("method")
+    assert (found["kind"] if found else None) == kind
+
+
+def full(gpus, microbatch):
+    """P(fits) of Mistral 7B trained whole on A100 80GB with the fused kernels, as fms-acceleration did."""
+    host = {"gpu": "a100-sxm-80gb", "gpus": gpus, "scale_up": {"domain": gpus}, "memory": "1TB"}
+    document = {
+        "model": "mistral-7b",
+        "cluster": {"host": host, "hosts": 1},
+        "stack": "hugging-face-2024-fused",
+        "parallelism": {"shard": "parameters" if gpus > 1 else "none"},
+        "training": {
+            "steps": 1,
+            "sequence_length": 4096,
+            "global_batch": gpus * microbatch,
+            "microbatch": microbatch,
+            "recompute": "full",
+        },
+    }
+    return fits(from_dict(document)).p_fits
+
+
+@pytest.mark.parametrize(("gpus", "microbatch"), [(1, 4), (2, 4), (4, 4), (4, 8), (4, 16)])
+def test_7b_trained_whole_fits_where_it_ran(gpus, microbatch):
+    """fms-acceleration, a100_80gb.csv: 74.3, 73.8, 49.9, 57.4 and 75.0 GiB."""
+    assert full(gpus, microbatch) > 0.5
+
+
+@pytest.mark.parametrize(("gpus", "microbatch"), [(1, 16), (1, 32), (2, 16), (2, 32), (4, 32)])
+def test_7b_trained_whole_does_not_fit_where_it_ran_out_of_memory(gpus, microbatch):
+    assert full(gpus, microbatch) < 0.5

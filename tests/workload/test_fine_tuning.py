@@ -7,6 +7,7 @@ import pytest
 from simulator.sums import added
 from simulator.workload import frozen, layer, states
 from simulator.workload.blocks.attention import Full as FullAttention
+from simulator.workload.blocks.head import Head
 from simulator.workload.flops import flops_per_token, multiplied_parameters, trained_flops_per_token
 from simulator.workload.layout import Parallelism, Shard
 from simulator.workload.learning import layers
@@ -17,10 +18,10 @@ from simulator.workload.methods.lora import Lora
 from simulator.workload.methods.qlora import Qlora
 from simulator.workload.model import Model
 from simulator.workload.operations import Exchange, Gemm
-from simulator.workload.parameters import total_parameters, trained_parameters
+from simulator.workload.parameters import frozen_layer_parts, total_parameters, trained_parameters
 from simulator.workload.rank import Rank
 from simulator.workload.replica import Replica, state
-from simulator.workload.stack import Stack
+from simulator.workload.stack import Stack, States
 from simulator.workload.training import Training
 from simulator.workload.tuning import Tuning
 
@@ -239,3 +240,62 @@ def test_freezing_never_adds_flops_memory_or_parameters():
     for one, other in ((Tuning(), less), (less, least)):
         assert trained_parameters(SMALL, one) > trained_parameters(SMALL, other)
         assert trained_flops_per_token(SMALL, one, 128) > trained_flops_per_token(SMALL, other, 128)
+
+
+def test_frozen_weights_have_gradients_where_they_share_a_unit_with_ones_that_learn():
+    """Whole, two bytes each, until the last microbatch; shared out where there is only one."""
+    sharded = Parallelism(shard=Shard(level="parameters"))
+    shared = Stack(shard="parameters", frozen_gradients=True)
+    one = rank(Lora(rank=4), stack=shared, parallelism=sharded, data=2)
+    layers_alone = replica(one, sharded, 2).stages[0]
+    weights = added(
+        2.0 * part.size for blocks in layers(SMALL, one.tuning) for part in frozen_layer_parts(SMALL, blocks)
+    )
+    assert frozen.gradients(one, layers_alone, 2) == pytest.approx(weights)
+    assert frozen.gradients(one, layers_alone, 1) == pytest.approx(weights / 2)
+    assert frozen.gradients(replace(one, stack=Stack(shard="parameters")), layers_alone, 2) == 0
+    assert frozen.gradients(rank(stack=shared, parallelism=sharded, data=2), layers_alone, 2) == 0
+
+
+def test_shards_in_fp32_are_16_bytes_per_parameter_whatever_the_formats():
+    low = States(weights="bf16", gradients="bf16", master="none", moments="bf16")
+    sharded = Parallelism(shard=Shard(level="parameters"))
+    stack = Stack(shard="parameters", fp32_shards=True)
+    one = rank(stack=stack, parallelism=sharded, data=4, states=low)
+    assert added(states.held(1000.0, 4, one)) == pytest.approx(1000 * (4 + 4 + 8) / 4)
+    assert states.widths(one).compute == 2
+    alone = rank(stack=stack, states=low)
+    assert added(states.held(1000.0, 1, alone)) == pytest.approx(1000 * 8)
+
+
+def test_a_gptq_base_leaves_small_weights_alone():
+    upcast = Stack(small_weights="fp32")
+    assert frozen.width(rank(Qlora(base="nf4"), stack=upcast), matrix=False) == 4
+    assert frozen.width(rank(Qlora(base="int4"), stack=upcast), matrix=False) == 2
+
+
+def test_logits_of_one_sequence_are_not_copied():
+    stack, copied = Stack(loss_bytes=16, loss_shift=4), Stack(loss_bytes=16)
+    entries = 128 * Head()._loss_width(rank())
+    assert Head().peak(rank(stack=copied)) - Head().peak(rank(stack=stack)) == pytest.approx(4 * entries)
+    two = {"microbatch": 2}
+    assert Head().peak(rank(stack=copied, **two)) == Head().peak(rank(stack=stack, **two))
+
+
+@pytest.mark.parametrize("freeze", [(), ("embedding",), ("layers 0-2", "head")])
+def test_a_checkpoint_has_frozen_parts_of_full_training_as_weights_alone(freeze):
+    one = rank(freeze=freeze)
+    width, learning = states.widths(one), trained_parameters(SMALL, one.tuning)
+    still = total_parameters(SMALL) - learning
+    assert states.checkpoint(one) == pytest.approx(learning * 14 + still * width.compute)
+
+
+def test_a_checkpoint_of_adapters_has_no_frozen_weights():
+    one = rank(Lora(rank=4))
+    assert states.checkpoint(one) == trained_parameters(SMALL, one.tuning) * 14
+
+
+def test_beside_adapters_only_the_table_of_an_end_learns():
+    model = replace(SMALL, positions="learned", max_positions=128, embedding_norm=True)
+    saved = trained_parameters(model, Tuning(method=Lora(rank=4, modules_to_save=("embedding",))))
+    assert saved - trained_parameters(model, Tuning(method=Lora(rank=4))) == 1000 * 64

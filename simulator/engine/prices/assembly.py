@@ -177,7 +177,8 @@ def network_of(cluster: Cluster, measured: NetworkCalibration | None = None) -> 
 
 
 def assembly(scenario: Scenario, learned: Shared | None = None, without: Collection[str] = ()) -> Assembly:
-    """Return the assembly of a scenario's step; `without` names terms of the physics to switch off."""
+    """Return the assembly of a scenario's step with its mean microbatch; `without` names terms to switch off."""
+    scenario = scenario.even
     assert scenario.parallelism is not None
     network = network_of(scenario.cluster, of_network(scenario))
     channels = {

@@ -90,7 +90,8 @@ class Head(Block):
         """
         entries = self._loss_width(rank) * rank.stack.loss_piece(rank.tokens)
         norm = rank.stream + rank.value * rank.model.hidden * (rank.saved + rank.tokens)
-        return rank.stack.loss_bytes * (rank.value / 2) * entries + norm
+        each = rank.stack.loss_bytes - (rank.stack.loss_shift if rank.microbatch == 1 else 0.0)
+        return max(each, 0.0) * (rank.value / 2) * entries + norm
 
     def delayed(self, rank: Rank) -> Bytes:
         """Return what the weight gradient of the head waits with: its input and the gradient of the logits."""

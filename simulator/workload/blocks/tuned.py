@@ -56,8 +56,11 @@ class Tuned(Block):
         return self.block.parts(model)
 
     def _learns(self, part: Part) -> bool:
-        """Return whether a part of a block that is trained whole learns; a norm does not beside adapters."""
-        return self.tuning.method.trains_base or not part.name.endswith("_norm")
+        """Return whether a part of a block that is trained whole learns.
+
+        Beside adapters only its table of the vocabulary does (`embed_tokens`, `lm_head`), not norms and positions.
+        """
+        return self.tuning.method.trains_base or part.division == "vocabulary"
 
     @contextmanager
     def _told(self, out: Writer) -> Iterator[None]:
