@@ -28,7 +28,8 @@ from simulator.outcome.intervals import step_error
 from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
 from simulator.outcome.step_error import SURE, StepError
-from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.stretch import Stretch
+from simulator.outcome.targets import missed
 from simulator.outcome.unknown import Really, unknown
 from simulator.scenario.cluster import Cluster
 from simulator.scenario.scenario import Scenario
