@@ -143,6 +143,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         ),
         not_modelled=NOT_MODELLED,
         plugins=plugins.loaded(),
+        ends=doubted,
         spans=played.spans if played else (),
         occupancy=occupancy(scenario, played.spans) if played else (),
     )

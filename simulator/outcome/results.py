@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from simulator.engine.step.simulated import Span as Span
+from simulator.outcome.stretch import Stretch
 from simulator.plugins import Plugin
 
 Verdict = Literal["fits", "tight", "oom"]
@@ -238,6 +239,8 @@ class Result:
     """Files of Python whose kinds were there: file, sha256 of what it held, kinds."""
     advice: tuple[Advice, ...] = ()
     """What to change so that it fits, cheapest first; asked for where it does not."""
+    ends: tuple[Stretch, ...] = ()
+    """Each simulated run with every doubt but that of the step; not part of the JSON."""
     spans: tuple[Span, ...] = ()
     """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
     occupancy: tuple[tuple[Level, ...], ...] = ()
@@ -245,6 +248,6 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
-        whole = asdict(replace(self, spans=(), occupancy=()))
-        del whole["spans"], whole["occupancy"]
+        whole = asdict(replace(self, ends=(), spans=(), occupancy=()))
+        del whole["ends"], whole["spans"], whole["occupancy"]
         return whole

@@ -35,7 +35,8 @@ class Stretches:
     @property
     def whole(self) -> np.ndarray:
         """The wall clock of each as predicted."""
-        return self.growing + self.fixed
+        whole: np.ndarray = self.growing + self.fixed
+        return whole
 
     def later(self, limit: Seconds, error: StepError) -> Share:
         """Return the share of runs that take longer than `limit`, each over all that its step may take.
