@@ -216,6 +216,22 @@ class Advice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unsure:
+    """One source of the spread of days and dollars."""
+
+    source: str
+    share_of_variance: float
+    """Of ln(wall clock); they sum to 1."""
+    measurement: str | None
+    """What would inform it; None of luck."""
+    p90_minus_p10_s: float
+    p90_minus_p10_s_after: float
+    """Expected with that measurement, which may inform other sources too."""
+    p90_minus_p10_dollars: float
+    p90_minus_p10_dollars_after: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     version: str
     scenario: dict[str, Any]
@@ -239,6 +255,8 @@ class Result:
     """Files of Python whose kinds were there: file, sha256 of what it held, kinds."""
     advice: tuple[Advice, ...] = ()
     """What to change so that it fits, cheapest first; asked for where it does not."""
+    uncertainty: tuple[Unsure, ...] = ()
+    """What makes the range of days and dollars wide, the largest first, and what would narrow it."""
     ends: tuple[Stretch, ...] = ()
     """Each simulated run with every doubt but that of the step; not part of the JSON."""
     spans: tuple[Span, ...] = ()

@@ -110,9 +110,9 @@ def ranking(order: Sequence[dict[str, Any]], top: int) -> Table:
     figures = [
         ("step", [duration(row["step_time_s"]) for row in shown]),
         ("P(best)", [chance(added(row["p_best"] for row in members)) for members in found]),
-        ("MFU", [percent(row["mfu"]) for row in shown]),
-        ("headroom", [memory(row["headroom_bytes"]) for row in shown]),
         ("P(fits)", [percent(row["p_fits"]) for row in shown]),
+        ("headroom", [memory(row["headroom_bytes"]) for row in shown]),
+        ("MFU", [percent(row["mfu"]) for row in shown]),
         ("days", [duration(row["wall_clock_p50_s"]) if row.get("wall_clock_p50_s") else "" for row in shown]),
         ("cost", [dollars(row["dollars_p50"]) if row.get("dollars_p50") else "" for row in shown]),
     ]
