@@ -46,9 +46,10 @@ def command(
 
     Prints which inputs differ, the figures of each, and step time, days and
     dollars as factors (peak, kernel efficiency, exposed communication, bubble,
-    recompute, failures, price) that multiply to the ratio, and the chance that
-    each takes less than the first: errors that both share cancel. With --solve, the
-    price, bandwidth or failure rate at which the last equals the first.
+    recompute, failures, price) that multiply to the ratio; and the chance that
+    each takes less than the first, where errors that both share cancel. With
+    --solve, the price, bandwidth or failure rate at which the last equals the
+    first.
 
     Examples:
       foretrain compare a.yaml b.yaml

@@ -62,7 +62,7 @@ class StepError:
         >>> SURE.beyond(0.99), SURE.beyond(1.0)
         (1.0, 0.0)
         """
-        return float(longer(self, np.array(ratio), np.array(1.0)))
+        return float(longer(self, np.array([ratio]), np.array([1.0]))[0])
 
 
 SURE = StepError()

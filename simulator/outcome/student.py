@@ -29,7 +29,7 @@ def below(x: Number) -> Share:
     >>> below(0.0)
     0.5
     """
-    return float(all_below(np.array(x)))
+    return float(all_below(np.array([x]))[0])
 
 
 @lru_cache(maxsize=4096)
