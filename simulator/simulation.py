@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, inf
@@ -19,16 +19,19 @@ from simulator.engine.step.local_clock import Timing
 from simulator.errors import ForetrainError, ScenarioError
 from simulator.machine.fault import Fault
 from simulator.machine.power import host_power
-from simulator.outcome import everything, near_limit
+from simulator.outcome import everything, narrowing, near_limit
 from simulator.outcome.accounts import memory_result, model_size, step_result
 from simulator.outcome.campaign import run_input, run_result, stretches
 from simulator.outcome.cost import cost
 from simulator.outcome.expectations import expected
 from simulator.outcome.intervals import step_error
+from simulator.outcome.ledger import shipped
+from simulator.outcome.levels import doubts
 from simulator.outcome.occupancy import occupancy
 from simulator.outcome.results import Assumption, Result, RunResult
-from simulator.outcome.step_error import SURE
-from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.step_error import SURE, StepError
+from simulator.outcome.stretch import Stretch
+from simulator.outcome.targets import missed
 from simulator.outcome.uneven import uneven
 from simulator.outcome.unknown import Really, unknown
 from simulator.scenario.cluster import Cluster
@@ -122,6 +125,7 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         carbon=prices.carbon,
         luck=happened.luck.wall_clock_s if happened.luck else None,
     )
+    known = what_is_known(scenario, happened, doubted, unsure, parts, vary.drawn(whole, len(doubted)) if vary else {})
     result = Result(
         version=version(),
         scenario=scenario.resolved,
@@ -143,10 +147,26 @@ def simulate(scenario: Scenario, mapped: Mapped = map) -> Result:
         ),
         not_modelled=NOT_MODELLED,
         plugins=plugins.loaded(),
+        uncertainty=narrowing.ranked(known, bill.dollars.mean / happened.wall_clock_s.mean),
+        ends=doubted,
         spans=played.spans if played else (),
         occupancy=occupancy(scenario, played.spans) if played else (),
     )
     return replace(result, expected=expected(scenario.expect, result.as_dict())) if scenario.expect else result
+
+
+def what_is_known(
+    scenario: Scenario,
+    happened: RunResult,
+    runs: Sequence[Stretch],
+    error: StepError,
+    parts: Mapping[str, Seconds],
+    drawn: Mapping[str, Sequence[Number]],
+) -> narrowing.Known:
+    """Return what is known of a run, and what each simulated one drew."""
+    unsure = () if error is SURE else doubts(scenario, parts, shipped())
+    expected = narrowing.expected(happened.interruptions["mean"], happened.wall_clock_s.mean)
+    return narrowing.Known(tuple(runs), error, unsure, parts["compute"] / added(parts.values()), drawn, expected)
 
 
 def measured(scenario: Scenario) -> Timing:

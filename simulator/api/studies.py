@@ -74,14 +74,17 @@ class Comparison(Rows):
     results: tuple[Result, ...]
     differences: tuple[Difference, ...]
     ratios: side_by_side.Ratios
+    chances: side_by_side.Chances
+    """How surely each further scenario takes less than the first, by figure."""
 
     def text(self) -> Page:
         """Return what ``foretrain compare`` prints."""
-        return comparison.write([row["scenario"] for row in self.rows], self.rows, self.differences, self.ratios)
+        names = [row["scenario"] for row in self.rows]
+        return comparison.write(names, self.rows, self.differences, self.ratios, self.chances)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``foretrain compare --json``, which has ``even`` where it solves for a key."""
-        return side_by_side.record(self.rows, self.differences, self.ratios)
+        return side_by_side.record(self.rows, self.differences, self.ratios, self.chances)
 
 
 def sweep(
@@ -148,7 +151,8 @@ def compare(*questions: Question, changes: Changes | None = None, jobs: int | No
         {"scenario": one.name, **of_result(result, one.gpus)} for one, result in zip(asked, results, strict=True)
     )
     differing = differences([one.resolved for one in asked])
-    return Comparison(rows, tuple(results), differing, side_by_side.ratios(asked, results))
+    ratios, sure = side_by_side.ratios(asked, results), side_by_side.chances(asked, results)
+    return Comparison(rows, tuple(results), differing, ratios, sure)
 
 
 def axes_of(vary: Mapping[str, Iterable[Any]]) -> tuple[Axis, ...]:

@@ -23,7 +23,8 @@ from simulator.engine.run import Mapped
 from simulator.errors import ForetrainError
 from simulator.outcome.intervals import comparable, step_error
 from simulator.outcome.ledger import Ledger
-from simulator.outcome.step_error import HIGH, quantile
+from simulator.outcome.step_error import HIGH
+from simulator.outcome.student import quantile
 from simulator.scenario import Scenario, from_dict
 from simulator.simulation import Prediction
 from simulator.units import Count, Number, Seconds, Share

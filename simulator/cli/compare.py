@@ -46,8 +46,10 @@ def command(
 
     Prints which inputs differ, the figures of each, and step time, days and
     dollars as factors (peak, kernel efficiency, exposed communication, bubble,
-    recompute, failures, price) that multiply to the ratio. With --solve, the
-    price, bandwidth or failure rate at which the last equals the first.
+    recompute, failures, price) that multiply to the ratio; and the chance that
+    each takes less than the first, where errors that both share cancel. With
+    --solve, the price, bandwidth or failure rate at which the last equals the
+    first.
 
     Examples:
       foretrain compare a.yaml b.yaml
@@ -82,7 +84,7 @@ def command(
         for name, one, result in zip(names, asked, results, strict=True)
     ]
     differing = compare.differences([one.resolved for one in asked])
-    ratios = side_by_side.ratios(asked, results)
+    ratios, chances = side_by_side.ratios(asked, results), side_by_side.chances(asked, results)
     solved = None
     if solve is not None:
         with working(f"Solving for {solve}"):
@@ -92,10 +94,10 @@ def command(
     if as_csv:
         show(machine.csv_text(rows))
     elif as_json:
-        told = side_by_side.record(rows, differing, ratios)
+        told = side_by_side.record(rows, differing, ratios, chances)
         show(json_text(told | {"even": solved._asdict() if solved else None}))
     else:
-        show(comparison.write(names, rows, differing, ratios, solved, metric, terminal()))
+        show(comparison.write(names, rows, differing, ratios, chances, solved, metric, terminal()))
     if any(result.verdict == "oom" or not result.run.progress for result in results):
         raise typer.Exit(1)
 

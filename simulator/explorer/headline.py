@@ -87,8 +87,8 @@ def _offer(key: str, words: str, settings: tuple[str, ...]) -> None:
 
 
 def _lever(one: Lever) -> str:
-    tie = ", a tie within the error of the model" if one.tie else ""
-    return literal(f"{one.what}, step {duration(one.step_time_s)} ({100 * one.time:+.1f}%){tie}")
+    sure = f", shorter with {chance(one.p_faster)}"
+    return literal(f"{one.what}, step {duration(one.step_time_s)} ({100 * one.time:+.1f}%){sure}")
 
 
 def _fit(one: Advice) -> str:

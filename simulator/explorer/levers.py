@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from simulator.errors import ForetrainError
 from simulator.explorer.settings import KEYS, of_scenario, settings, words
+from simulator.outcome.difference import loadings, shorter
 from simulator.outcome.results import Result
 from simulator.scenario import Scenario
 from simulator.studies.layouts import evaluate as of_group
 from simulator.studies.layouts import exactly, groups
 from simulator.studies.point import Base
-from simulator.studies.ranking import SAME
 from simulator.studies.space import Space
 from simulator.studies.store import Row
-from simulator.units import Seconds, Share
+from simulator.units import Number, Seconds, Share
 
 AXES = ("tensor", "pipeline", "context", "expert", "schedule", "microbatch", "shard", "recompute")
 WITH = {"pipeline": ("pipeline", "schedule", "chunks"), "schedule": ("schedule", "chunks")}
@@ -30,8 +30,8 @@ class Lever:
     step_time_s: Seconds
     time: Share
     """Step time over that of the scenario as it is, less 1."""
-    tie: bool
-    """Whether the difference is within what the model can tell apart."""
+    p_faster: Share
+    """The chance that it really is shorter."""
 
 
 def levers(base: Base) -> tuple[Lever, ...]:
@@ -59,10 +59,18 @@ def _best(base: Base, scenario: Scenario, axis: str, now: Seconds) -> Lever | No
     if best is None or best["step_time_s"] >= now:
         return None
     changes = settings(best, scenario)
-    time = best["step_time_s"] / now - 1
-    return (
-        Lever(axis, _what(best, scenario, axis), changes, best["step_time_s"], time, -time < SAME) if changes else None
+    if not changes:
+        return None
+    ratio = best["step_time_s"] / now
+    return Lever(
+        axis, _what(best, scenario, axis), changes, best["step_time_s"], ratio - 1, _faster(base, changes, ratio)
     )
+
+
+def _faster(base: Base, changes: tuple[str, ...], ratio: Number) -> Share:
+    """Return the chance that a changed layout has the shorter step; their parts are taken to be alike."""
+    other = replace(base, changes=(*base.changes, *changes)).read()
+    return shorter(ratio, loadings(other, {}), loadings(base.read(), {}))
 
 
 def _rows(base: Base, scenario: Scenario, axis: str) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from simulator.machine.collectives.links import fabric_of
 from simulator.machine.network import FabricParts
 from simulator.outcome.cost import distribution
 from simulator.outcome.results import RunLuck, RunResult
-from simulator.outcome.targets import Stretch
+from simulator.outcome.stretch import Stretch
 from simulator.reliability import spares
 from simulator.reliability.advice import interval_advice
 from simulator.reliability.checkpointing.cost import SaveCost, copy_time, save_cost

@@ -15,8 +15,8 @@ import numpy as np
 
 from simulator.engine.run import Outcome
 from simulator.outcome.results import Distribution, RunResult
-from simulator.outcome.step_error import SURE, StepError, longer
-from simulator.outcome.targets import Stretch
+from simulator.outcome.step_error import SURE, StepError
+from simulator.outcome.stretch import Stretch, Stretches
 from simulator.units import Number, Seconds, Share
 
 PERCENTILES: tuple[Share, ...] = (0.10, 0.50, 0.90)
@@ -54,17 +54,16 @@ def _distribution(mean: Number, percentiles: Sequence[Number] | np.ndarray) -> D
 
 
 def _percentiles(runs: Sequence[Stretch], error: StepError) -> list[Number]:
-    growing, fixed = (np.array([getattr(run, name) for run in runs]) for name in ("growing", "fixed"))
-    whole = growing + fixed
+    many = Stretches(runs)
     if error is SURE or not error.sd_ln:
-        return [float(value) for value in _plain(np.where(np.isfinite(whole), whole, inf))]
-    finite = whole[np.isfinite(whole)]
+        return [float(value) for value in _plain(np.where(np.isfinite(many.whole), many.whole, inf))]
+    finite = many.whole[np.isfinite(many.whole)]
     if not len(finite):
         return [inf] * len(PERCENTILES)
     ends = float(finite.min()) * min(error.at(1e-6), 1.0), float(finite.max()) * max(error.at(1 - 1e-6), 1.0)
 
     def later(time: Seconds) -> Share:
-        return float(longer(error, np.full(len(runs), time) - fixed, growing).mean())
+        return many.later(time, error)
 
     return [_below(later, 1 - share, *ends) for share in PERCENTILES]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from simulator import catalog
@@ -67,7 +67,17 @@ class Ledger:
 
     def behind(self, **facts: str) -> frozenset[str]:
         """Return the pieces of work with runs on a stack, framework, gpu or architecture, all those given together."""
-        return frozenset(family.work for family in self.families if any(_has(cell, facts) for cell in family.cells))
+        asked = tuple(facts.items())
+        if asked not in self._answers:
+            self._answers[asked] = frozenset(
+                family.work for family in self.families if any(_has(cell, facts) for cell in family.cells)
+            )
+        return self._answers[asked]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[tuple[str, str], ...], frozenset[str]]:
+        """What `behind` found; all layouts of a scenario ask the same."""
+        return {}
 
     def exercised(self, framework: str | None = None) -> frozenset[str]:
         """Return the features that runs had, of one framework or of all."""

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from simulator.engine.step.simulated import Span as Span
+from simulator.outcome.stretch import Stretch
 from simulator.plugins import Plugin
 
 Verdict = Literal["fits", "tight", "oom"]
@@ -215,6 +216,22 @@ class Advice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unsure:
+    """One source of the spread of days and dollars."""
+
+    source: str
+    share_of_variance: float
+    """Of ln(wall clock); they sum to 1."""
+    measurement: str | None
+    """What would inform it; None of luck."""
+    p90_minus_p10_s: float
+    p90_minus_p10_s_after: float
+    """Expected with that measurement, which may inform other sources too."""
+    p90_minus_p10_dollars: float
+    p90_minus_p10_dollars_after: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     version: str
     scenario: dict[str, Any]
@@ -238,6 +255,10 @@ class Result:
     """Files of Python whose kinds were there: file, sha256 of what it held, kinds."""
     advice: tuple[Advice, ...] = ()
     """What to change so that it fits, cheapest first; asked for where it does not."""
+    uncertainty: tuple[Unsure, ...] = ()
+    """What makes the range of days and dollars wide, the largest first, and what would narrow it."""
+    ends: tuple[Stretch, ...] = ()
+    """Each simulated run with every doubt but that of the step; not part of the JSON."""
     spans: tuple[Span, ...] = ()
     """One step of one pipeline, for the timeline and the trace; not part of the JSON."""
     occupancy: tuple[tuple[Level, ...], ...] = ()
@@ -245,6 +266,6 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON of ``run --json``: plain dicts, lists, numbers and text."""
-        whole = asdict(replace(self, spans=(), occupancy=()))
-        del whole["spans"], whole["occupancy"]
+        whole = asdict(replace(self, ends=(), spans=(), occupancy=()))
+        del whole["ends"], whole["spans"], whole["occupancy"]
         return whole

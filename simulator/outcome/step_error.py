@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import atan, cos, exp, log, pi, sin, sqrt
+from math import exp, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from simulator.outcome.student import all_below, quantile
 from simulator.sums import added
 from simulator.units import Number, Share
 
 LOW, HIGH = 0.10, 0.90
 """Where the 80% interval is cut."""
-DEGREES = 5
-"""Degrees of freedom: a few published sources are much further off than most. `below` and `longer` hold for 5 alone."""
 
 
 class Reason(NamedTuple):
@@ -64,27 +62,11 @@ class StepError:
         >>> SURE.beyond(0.99), SURE.beyond(1.0)
         (1.0, 0.0)
         """
-        if ratio <= 0:
-            return 1.0
-        if not self.sd_ln:
-            return 1.0 if self.median > ratio else 0.0
-        return below(-log(ratio / self.median) / self.sd_ln)
+        return float(longer(self, np.array([ratio]), np.array([1.0]))[0])
 
 
 SURE = StepError()
 """Of a step that is given, not predicted."""
-
-
-def below(x: Number) -> Share:
-    """Return the distribution function of Student t with five degrees of freedom.
-
-    Closed form for an odd number of degrees (Abramowitz and Stegun, 26.7.3).
-
-    >>> below(0.0)
-    0.5
-    """
-    angle = atan(x / sqrt(DEGREES))
-    return 0.5 + (angle + sin(angle) * (cos(angle) + 2 / 3 * cos(angle) ** 3)) / pi
 
 
 def longer(error: StepError, left: np.ndarray, growing: np.ndarray) -> np.ndarray:
@@ -94,27 +76,6 @@ def longer(error: StepError, left: np.ndarray, growing: np.ndarray) -> np.ndarra
     """
     ratio = np.divide(left, growing, out=np.where(left >= 0, np.inf, -np.inf), where=growing > 0)
     able = (ratio > 0) & np.isfinite(growing) & np.isfinite(ratio)
-    x = -np.log(np.where(able, ratio, 1.0) / error.median) / error.sd_ln
-    angle = np.arctan(x / sqrt(DEGREES))
-    chance = 0.5 + (angle + np.sin(angle) * (np.cos(angle) + 2 / 3 * np.cos(angle) ** 3)) / pi
+    times = np.where(able, ratio, 1.0) / error.median
+    chance = all_below(-np.log(times) / error.sd_ln) if error.sd_ln else np.where(times < 1, 1.0, 0.0)
     return np.where(able, chance, np.where((ratio <= 0) | ~np.isfinite(growing), 1.0, 0.0))
-
-
-@lru_cache(maxsize=4096)
-def quantile(probability: Share) -> Number:
-    """Return the value that Student t with five degrees of freedom stays below with this probability.
-
-    >>> round(quantile(0.9), 4), quantile(0.5)
-    (1.4759, 0.0)
-    """
-    if probability == 0.5:
-        return 0.0
-    if probability < 0.5:
-        return -quantile(1 - probability)
-    low, high = 0.0, 1e6
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if below(middle) < probability else (low, middle)
-    return (low + high) / 2

@@ -13,21 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from simulator.outcome.step_error import SURE, StepError
+from simulator.outcome.stretch import Stretch, Stretches
 from simulator.scenario.targets import Targets
-from simulator.sums import added
 from simulator.units import Number, Seconds, Share
-
-
-class Stretch(NamedTuple):
-    """The wall clock of a simulated run, by what the time of a step does to it."""
-
-    growing: Seconds
-    """In proportion to the step."""
-    fixed: Seconds = 0.0
-    """Whatever the step takes."""
 
 
 def missed(
@@ -61,13 +52,4 @@ def missed(
 
 
 def _longer(runs: Sequence[Stretch], limit: Seconds | None, error: StepError) -> Share | None:
-    """Return the share of runs that take longer than `limit`, each over all that its step may take."""
-    if limit is None:
-        return None
-    return added(_chance(run, limit, error) for run in runs) / len(runs)
-
-
-def _chance(run: Stretch, limit: Seconds, error: StepError) -> Share:
-    if error is SURE or not run.growing or limit == inf:
-        return 1.0 if run.growing + run.fixed > limit else 0.0
-    return error.beyond((limit - run.fixed) / run.growing)
+    return None if limit is None else Stretches(runs).later(limit, error)

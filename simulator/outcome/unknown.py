@@ -29,6 +29,11 @@ class Really:
             save_cost=self.unknowns.saved(planned.save_cost, number),
         )
 
+    def drawn(self, planned: RunInput, runs: Count) -> dict[str, list[Number]]:
+        """Return what each run draws, as factors on the plan."""
+        each = [self.unknowns.drawn(planned.failures, number) for number in range(runs)]
+        return {name: [one[name] for one in each] for name in each[0]}
+
 
 def unknown(scenario: Scenario) -> Unknowns:
     """Return what is not known: rates that a preset counted, and times that nobody gave.

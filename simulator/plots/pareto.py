@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.plots import colours
 from simulator.studies.metrics import scale
-from simulator.studies.ranking import SAME, front, ordered
+from simulator.studies.ranking import CLOSE, front, ordered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ MARKS = {"fits": "o", "tight": "^"}
 
 
 def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
-    """Draw every layout that can be run; what the model cannot tell from the best lies in the shade."""
+    """Draw every layout that can be run; what is close to the best lies in the shade."""
     order = ordered(rows)
     if not order:
         drawing.set_title("No layout fits")
@@ -26,7 +26,8 @@ def draw(rows: Sequence[dict[str, Any]], drawing: Axes) -> Axes:
     best = order[0]["step_time_s"]
     near = within(order)
     size, unit = scale("step_time_s", [row["step_time_s"] for row in near])
-    drawing.axvspan(best / size, best * (1 + SAME) / size, color=colours.FAINT, label=f"within {SAME:.0%} of the best")
+    shade = best / size, best * (1 + CLOSE) / size
+    drawing.axvspan(*shade, color=colours.FAINT, label=f"within {CLOSE:.0%} of the best")
     for verdict, mark in MARKS.items():
         ones = [row for row in near if row["verdict"] == verdict]
         drawing.scatter(

@@ -18,6 +18,7 @@ from simulator.reliability.failures.base import Cause
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.base import Recovery
+from simulator.sums import added
 from simulator.units import Count, Number
 
 FLEETS: Number = 0.6
@@ -74,6 +75,24 @@ class Unknowns:
             return given
         times = self.factor(number, "saves", TIMES)
         return replace(given, stall=times * given.stall, load=times * given.load)
+
+    def drawn(self, given: Failures, number: Count) -> dict[str, Number]:
+        """Return what run `number` drew, as factors on failure rates, restart times and the cost of saves."""
+        found = {}
+        if self.counts:
+            real = self.failures(given, number).causes
+            times = [
+                (self.counts[one.label], one.mtbf / other.mtbf)
+                for one, other in zip(given.causes, real, strict=True)
+                if isinstance(one, Exponential) and isinstance(other, Exponential) and self.counts.get(one.label)
+            ]
+            whole = added(count for count, _ in times)
+            found["rates"] = added(count * factor for count, factor in times) / whole if whole else 1.0
+        if self.recovery:
+            found["recovery"] = self.factor(number, "recovery", TIMES)
+        if self.saves:
+            found["saves"] = self.factor(number, "saves", TIMES)
+        return found
 
     def factor(self, number: Count, name: str, sd: Number) -> Number:
         """Return a factor around 1, within two standard deviations."""

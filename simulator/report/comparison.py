@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.io.printable import Page, printable, shortened
-from simulator.io.readable import dollars, percent, prefixed
+from simulator.io.readable import chance, dollars, percent, prefixed
 from simulator.io.terminal import page, table
 from simulator.studies.breakeven import Even
 from simulator.studies.compare import ELSE, Difference, Factor
@@ -20,16 +20,21 @@ if TYPE_CHECKING:
 FIGURES = {"step time": "step", "days": "days", "dollars": "cost"}
 METRICS = (
     "step_time_s",
+    "step_time_low_s",
+    "step_time_high_s",
     "mfu",
     "dropped_tokens",
     "tokens_per_s_per_gpu",
     "headroom_bytes",
     "p_fits",
+    "wall_clock_p10_s",
     "wall_clock_p50_s",
     "wall_clock_p90_s",
     "goodput_mean",
     "gpu_hours_p50",
+    "dollars_p10",
     "dollars_p50",
+    "dollars_p90",
     "energy_j",
 )
 MOST_DIFFERENCES = 24
@@ -56,16 +61,20 @@ def write(
     rows: Sequence[Mapping[str, Any]],
     differing: Sequence[Difference],
     ratios: Mapping[str, Sequence[tuple[float, Sequence[Factor]]]],
+    sure: Mapping[str, Sequence[float | None]] | None = None,
     solved: Even | None = None,
     figure: str = "",
     console: Console | None = None,
 ) -> Page:
-    """Return the comparison; `ratios` holds for each figure the ratio of each further scenario to the first and why."""
+    """Return the comparison; `ratios` holds for each figure the ratio of each further scenario to the first and why.
+
+    `sure` holds for each figure the chance that each further scenario takes less than the first.
+    """
     letters = [chr(ord("A") + index) for index in range(len(names))]
     blocks: list[Any] = [
         f"{letter}  {shortened(printable(name), 76)}" for letter, name in zip(letters, names, strict=True)
     ]
-    blocks += ["", *_answers(letters, ratios)]
+    blocks += ["", *_answers(letters, ratios, sure or {})]
     if solved is not None:
         blocks += ["", *textwrap.wrap(even(solved, figure, letters[-1]), 79)]
     blocks += ["", "Inputs that differ", *_inputs(letters, differing)]
@@ -89,7 +98,11 @@ def even(solved: Even, figure: str, letter: str) -> str:
     return f"{said}, {solved.times:.3g} times the {solved.now} it has now."
 
 
-def _answers(letters: Sequence[str], ratios: Mapping[str, Sequence[tuple[float, Sequence[Factor]]]]) -> list[str]:
+def _answers(
+    letters: Sequence[str],
+    ratios: Mapping[str, Sequence[tuple[float, Sequence[Factor]]]],
+    sure: Mapping[str, Sequence[float | None]],
+) -> list[str]:
     """Return for each scenario what it takes of the first one's time and money, and the largest reasons."""
     lines = []
     for place, letter in enumerate(letters[1:]):
@@ -99,8 +112,19 @@ def _answers(letters: Sequence[str], ratios: Mapping[str, Sequence[tuple[float, 
         whys = sorted(main[place][1] if main else (), key=lambda factor: -abs(_log(factor.ratio)))[:3]
         told = [f"{factor.name} x{factor.ratio:.3g}" for factor in whys if factor.name != ELSE]
         said += f". Step: {', '.join(told)}." if told else "."
+        said += _chances(letter, letters[0], {name: found[place] for name, found in sure.items()})
         lines += textwrap.wrap(said, 79, subsequent_indent="  ")
     return lines
+
+
+def _chances(letter: str, first: str, sure: Mapping[str, float | None]) -> str:
+    """Return how surely a scenario takes less than the first.
+
+    >>> _chances("B", "A", {"step time": None, "days": 0.73, "dollars": 0.004})
+    ' B takes less than A with: days 73%, cost < 1%.'
+    """
+    told = [f"{FIGURES[name]} {chance(p)}" for name, p in sure.items() if p is not None]
+    return f" {letter} takes less than {first} with: {', '.join(told)}." if told else ""
 
 
 def _log(ratio: float) -> float:

@@ -6,7 +6,8 @@ from math import exp
 
 from simulator.outcome.levels import BASE
 from simulator.outcome.results import ModelError
-from simulator.outcome.step_error import HIGH, quantile
+from simulator.outcome.step_error import HIGH
+from simulator.outcome.student import quantile
 from simulator.units import Number
 
 SHOWN: Number = 0.01

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.io.printable import Page
-from simulator.io.readable import NO_PROGRESS, dollars, duration, duration_like, memory, percent
+from simulator.io.readable import NO_PROGRESS, chance, dollars, duration, duration_like, memory, percent
 from simulator.io.terminal import page, table
 from simulator.outcome.results import Result
 from simulator.plots.pareto import name_of
 from simulator.report.columns import fitting
 from simulator.studies.best import Term
 from simulator.studies.best_layout import LayoutSearch
-from simulator.studies.ranking import LIKELY, SAME, folded, pareto, places, sure
+from simulator.studies.ranking import CLOSE, LIKELY, alike, folded, pareto, sure
 from simulator.studies.space import SCHEDULES
 from simulator.sums import added
 from simulator.units import Seconds
@@ -90,29 +90,29 @@ def _run(result: Result) -> str:
 
 def ranking(order: Sequence[dict[str, Any]], top: int) -> Table:
     """Return the best layouts as a table, those that do the same by other names in one row."""
-    found = folded(order[: 40 * top])[:top]
-    shown = [row for row, _ in found]
+    found = alike(order[: 40 * top])[:top]
+    shown = [members[0] for members in found]
     best = {id(row) for row in pareto([row for row, _ in folded(order)])}
-    place = dict(zip(map(id, shown), places(shown), strict=True))
     used = [(head, name) for head, name in AXES if name in ALWAYS or any(row[name] > 1 for row in shown)]
     heads = ["", *(head for head, _ in used), "shard", "recompute"]
     if any(row["schedule"] not in SCHEDULES for row in shown):
         heads.append("schedule")
     lines = [
         [
-            f"{place[id(row)]}{'*' if id(row) in best else ' '}",
+            f"{number}{'*' if id(row) in best else ' '}",
             *(str(row[name]) for _, name in used),
             SHARDS[row["shard"]],
             row["recompute"],
             *([row["schedule"]] if heads[-1] == "schedule" else []),
         ]
-        for row in shown
+        for number, row in enumerate(shown, 1)
     ]
     figures = [
         ("step", [duration(row["step_time_s"]) for row in shown]),
-        ("MFU", [percent(row["mfu"]) for row in shown]),
-        ("headroom", [memory(row["headroom_bytes"]) for row in shown]),
+        ("P(best)", [chance(added(row["p_best"] for row in members)) for members in found]),
         ("P(fits)", [percent(row["p_fits"]) for row in shown]),
+        ("headroom", [memory(row["headroom_bytes"]) for row in shown]),
+        ("MFU", [percent(row["mfu"]) for row in shown]),
         ("days", [duration(row["wall_clock_p50_s"]) if row.get("wall_clock_p50_s") else "" for row in shown]),
         ("cost", [dollars(row["dollars_p50"]) if row.get("dollars_p50") else "" for row in shown]),
     ]
@@ -122,9 +122,11 @@ def ranking(order: Sequence[dict[str, Any]], top: int) -> Table:
 
 
 def _legend(order: Sequence[dict[str, Any]], top: int) -> list[str]:
-    same = added(count for _, count in folded(order[: 40 * top])[:top])
-    said = f"Layouts of one place are within {SAME:.0%}, too close for the model to tell. * Pareto front"
-    said += " of time, memory and cost."
+    found = folded(order[: 40 * top])
+    near = added(row["step_time_s"] <= (1 + CLOSE) * order[0]["step_time_s"] for row in order)
+    same = added(count for _, count in found[:top])
+    said = "P(best): the chance to have the shortest step of all that are ranked. "
+    said += f"{near:,} are within {CLOSE:.0%} of the best. * Pareto front of time, memory and cost."
     said += f" {same:,} more do the same by other names." if same else ""
     return textwrap.wrap(said, 79)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.outcome.results import Result
-from simulator.report import cost, memory, network, run, step, targets
+from simulator.report import cost, memory, narrowing, network, run, step, targets
 from simulator.report.section import Fact, Section
 
 PLAIN = "default"
@@ -20,6 +20,7 @@ def sections(result: Result) -> tuple[Section, ...]:
         run.interruptions(result),
         cost.section(result),
         targets.section(result),
+        narrowing.section(result),
         _expected(result),
         _assumptions(result),
         _limits(result),

@@ -22,6 +22,8 @@ from simulator.units import Seconds
 from simulator.workload.layout import Parallelism
 from simulator.workload.training import Recompute
 
+Parts = dict[str, Seconds]
+"""Seconds of each part of a step."""
 SIMULATED = 10
 """Layouts, at least, whose steps are simulated."""
 NEAR = 1.02
@@ -39,8 +41,10 @@ class Term(NamedTuple):
     other: Seconds
 
 
-def time_exactly(start: Scenario, rows: Sequence[Row], layouts: Sequence[Layout]) -> None:
+def time_exactly(start: Scenario, rows: Sequence[Row], layouts: Sequence[Layout]) -> dict[int, Parts]:
     """Replace the speed of the best rows by that of a simulated step; `layouts` are those of `rows`.
+
+    Returns the parts of the simulated steps by the id of their row.
 
     Rows are taken in the order of their lower bounds until the next bound is above the shortest step that was
     simulated: no other layout can then have a shorter one. `simulated` says which rows were.
@@ -49,23 +53,26 @@ def time_exactly(start: Scenario, rows: Sequence[Row], layouts: Sequence[Layout]
     for row in rows:
         row["simulated"] = False
     order = ordered(rows)
-    shortest = min((_simulate(start, layout_of[id(row)], row) for row in order[:SIMULATED]), default=math.inf)
+    parts = {id(row): _simulate(start, layout_of[id(row)], row) for row in order[:SIMULATED]}
+    shortest = min((row["step_time_s"] for row in order[:SIMULATED]), default=math.inf)
     near = [row for row in order[SIMULATED:] if row["step_time_s"] <= NEAR * shortest][:EXACT]
     for row, bound in zip(near, exactly([layout_of[id(row)].of(start) for row in near]), strict=True):
         row.update(bound)
     for row in ordered(near):
         if row["step_time_s"] > shortest:
             break
-        shortest = min(shortest, _simulate(start, layout_of[id(row)], row))
+        parts[id(row)] = _simulate(start, layout_of[id(row)], row)
+        shortest = min(shortest, row["step_time_s"])
+    return parts
 
 
-def _simulate(start: Scenario, layout: Layout, row: Row) -> Seconds:
-    """Give a row the speed of its simulated step, and return how long that takes."""
+def _simulate(start: Scenario, layout: Layout, row: Row) -> Parts:
+    """Give a row the speed of its simulated step, and return the parts of that."""
     scenario = layout.of(start)
-    row.update(speed(scenario, simulated.time(assembly(scenario).step()).seconds), simulated=True)
+    timing = simulated.time(assembly(scenario).step())
+    row.update(speed(scenario, timing.seconds), simulated=True)
     row["ideal_s"] = useful_work(scenario, row["step_time_s"])
-    seconds: Seconds = row["step_time_s"]
-    return seconds
+    return spread_out(scenario, timing)[1]
 
 
 def run(scenario: Scenario) -> Result:

@@ -7,13 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from simulator.errors import ScenarioError
+from simulator.outcome.difference import loadings
 from simulator.outcome.results import Result
 from simulator.scenario import Scenario
-from simulator.studies import best, ranking
+from simulator.studies import best, chances, ranking
 from simulator.studies.layouts import Group, Layout, groups, start
 from simulator.studies.point import Base
 from simulator.studies.space import Space
 from simulator.studies.store import Row
+from simulator.units import Share
 
 
 class LayoutSearch:
@@ -34,6 +36,7 @@ class LayoutSearch:
         self.result: Result | None = None
         self.terms: tuple[best.Term, ...] = ()
         self._known: dict[int, Layout] = {}
+        self._parts: dict[int, best.Parts] = {}
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -50,7 +53,7 @@ class LayoutSearch:
         rows = [row for group in found for row in group["layouts"]]
         self._known = dict(zip(map(id, rows), layouts, strict=True))
         self.rows = [row for row in rows if not sure or row["verdict"] != "tight"]
-        best.time_exactly(self.asked, self.rows, [self._known[id(row)] for row in self.rows])
+        self._parts = best.time_exactly(self.asked, self.rows, [self._known[id(row)] for row in self.rows])
         self.order = ranking.ordered(self.rows)
 
     def tell(self) -> None:
@@ -63,13 +66,30 @@ class LayoutSearch:
         best.add_runs(self.rows, self.result)
 
     def rank(self) -> None:
-        """Order by the objective; every row gets its rank, its place among those that can be told apart, the front."""
+        """Order by the objective; every row gets its rank, its chance to be the best, and whether it is on the front.
+
+        The objectives follow from the time of the step, and so the chance is the same for all of them.
+        """
         self.order = ranking.ordered(self.rows, self.objective)
         front = {id(row) for row in ranking.pareto(self.order)}
-        places = dict(zip(map(id, self.order), ranking.places(self.order), strict=True))
+        chance = self._chances()
         ranks = {id(row): rank for rank, row in enumerate(self.order, 1)}
         for row in self.rows:
-            row["rank"], row["place"], row["pareto"] = ranks.get(id(row)), places.get(id(row)), id(row) in front
+            row["rank"], row["p_best"], row["pareto"] = ranks.get(id(row)), chance.get(id(row)), id(row) in front
+
+    def _chances(self) -> dict[int, Share]:
+        """Return the chance of each ranked row, by its id; what does the same by other names shares one evenly."""
+        alike = ranking.alike(self.order)
+        known = chances.average(list(self._parts.values()))
+        drawn = [
+            loadings(self.layout(members[0]), self._parts.get(id(members[0]), known))
+            for members in alike[: chances.CONTENDERS]
+        ]
+        found = chances.best([members[0]["step_time_s"] for members in alike[: len(drawn)]], drawn, self.asked.seed)
+        each = dict.fromkeys(map(id, self.order), 0.0)
+        for members, chance in zip(alike, found, strict=False):
+            each |= {id(row): chance / len(members) for row in members}
+        return each
 
     @property
     def ranked(self) -> list[Row]:

@@ -29,6 +29,8 @@ SHORT = {
 LARGER_IS_BETTER = ("mfu", "hfu", "tokens", "tflops", "goodput", "headroom", "p_fits")
 HEADS = {
     "step_time_s": "step",
+    "step_time_low_s": "step P10",
+    "step_time_high_s": "step P90",
     "tokens_per_s": "tokens/s",
     "tokens_per_s_per_gpu": "tok/s/GPU",
     "mfu": "MFU",

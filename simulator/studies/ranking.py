@@ -1,4 +1,4 @@
-"""Which layouts are the best: their order, which of them the model cannot tell apart, and the Pareto front."""
+"""Which layouts are the best: their order, which of them are the same by other names, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from simulator.units import Share
 
 Objective = Literal["time", "mfu", "cost", "days"]
 COLUMN: dict[str, str] = {"time": "step_time_s", "mfu": "mfu", "cost": "dollars_p50", "days": "wall_clock_p50_s"}
-SAME: Share = 0.05
-"""Difference in predicted time below which the order of two layouts is a guess. Of pairs of published layouts of one
-model on one cluster (families VT and VTS of ``foretrain validate``), three in four whose predictions are 5 to 10%
-apart were measured in that order, and about half of those that are closer."""
+CLOSE: Share = 0.03
+"""Layouts that are predicted to take this much more than the best are counted beside it."""
 LIKELY: Share = 0.5
 """A layout that may fit, but more likely does not, is no answer to which one to take."""
 ALIKE_TIME: Share = 1e-6
@@ -39,40 +37,27 @@ def sure(order: Sequence[Row]) -> Row | None:
 
 def folded(order: Sequence[Row]) -> list[tuple[Row, int]]:
     """Return the layouts that differ in time or memory, each with how many others do the same by other names."""
-    found: list[tuple[Row, int]] = []
+    return [(members[0], len(members) - 1) for members in alike(order)]
+
+
+def alike(order: Sequence[Row]) -> list[list[Row]]:
+    """Return the layouts in their order, those that do the same by other names together."""
+    found: list[list[Row]] = []
     for row in order:
-        for place in range(len(found) - 1, -1, -1):
-            other, count = found[place]
-            if not _alike(row["step_time_s"], other["step_time_s"], ALIKE_TIME):
-                found.append((row, 0))
+        for members in reversed(found):
+            if not _alike(row["step_time_s"], members[0]["step_time_s"], ALIKE_TIME):
+                found.append([row])
                 break
-            if _alike(row["peak_bytes"], other["peak_bytes"], ALIKE_MEMORY):
-                found[place] = (other, count + 1)
+            if _alike(row["peak_bytes"], members[0]["peak_bytes"], ALIKE_MEMORY):
+                members.append(row)
                 break
         else:
-            found.append((row, 0))
+            found.append([row])
     return found
 
 
 def _alike(one: float, other: float, within: Share) -> bool:
     return abs(one - other) <= within * abs(other)
-
-
-def places(order: Sequence[Row]) -> list[int]:
-    """Return the place of each layout, those that the model cannot tell apart counted as one.
-
-    >>> places([{"step_time_s": 1.0}, {"step_time_s": 1.04}, {"step_time_s": 1.06}, {"step_time_s": 1.2}])
-    [1, 1, 2, 3]
-    """
-    found: list[int] = []
-    first = 0.0
-    for row in order:
-        if not found or row["step_time_s"] > first * (1 + SAME):
-            first = row["step_time_s"]
-            found.append(found[-1] + 1 if found else 1)
-        else:
-            found.append(found[-1])
-    return found
 
 
 def front(rows: Sequence[Row], *figures: Callable[[Row], float]) -> list[Row]:

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.outcome.results import Result
 from simulator.scenario import Scenario
 from simulator.simulation import simulate
-from simulator.studies import compare
+from simulator.studies import compare, faster
 from simulator.studies.executors import in_order, opened, processors
 from simulator.studies.point import certain
 
@@ -41,8 +41,24 @@ def ratios(asked: Sequence[Scenario], results: Sequence[Result]) -> Ratios:
     }
 
 
-def record(rows: Sequence[Mapping[str, Any]], differing: Sequence[compare.Difference], found: Ratios) -> dict[str, Any]:
-    """Return rows, differences and ratios as the JSON of ``foretrain compare``."""
+Chances = dict[str, list[float | None]]
+"""Figure -> for each further scenario the chance that it takes less than the first; None where they do not compare."""
+
+
+def chances(asked: Sequence[Scenario], results: Sequence[Result]) -> Chances:
+    """Return how surely each further scenario takes less than the first, in the figures that all have."""
+    first, *others = zip(asked, results, strict=True)
+    return {
+        figure: [faster.less(first, other, figure) for other in others]
+        for figure in compare.FIGURES
+        if compare.comparable(results, figure)
+    }
+
+
+def record(
+    rows: Sequence[Mapping[str, Any]], differing: Sequence[compare.Difference], found: Ratios, sure: Chances
+) -> dict[str, Any]:
+    """Return rows, differences, ratios and chances as the JSON of ``foretrain compare``."""
     return {
         "scenarios": list(rows),
         "differences": [{"key": one.key, "values": one.values} for one in differing],
@@ -50,4 +66,6 @@ def record(rows: Sequence[Mapping[str, Any]], differing: Sequence[compare.Differ
             figure: [{"ratio": ratio, "factors": {why.name: why.ratio for why in whys}} for ratio, whys in each]
             for figure, each in found.items()
         },
+        "p_faster": sure.get("days", sure.get("step time", [])),
+        "p_less": sure,
     }

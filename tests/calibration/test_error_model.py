@@ -15,7 +15,8 @@ from scipy import stats
 from simulator.outcome.intervals import comparable, step_error
 from simulator.outcome.ledger import Cell, Family, Ledger, shipped
 from simulator.outcome.levels import Level, beyond, levels
-from simulator.outcome.step_error import HIGH, SURE, Reason, StepError, below, quantile
+from simulator.outcome.step_error import HIGH, SURE, Reason, StepError
+from simulator.outcome.student import below, quantile
 from simulator.scenario import Scenario, from_dict
 
 MODEL = {"layers": 4, "hidden": 8192, "heads": 64, "vocabulary": 32000}

@@ -16,7 +16,8 @@ from simulator.calibration import ledger, residuals
 from simulator.calibration.residuals import LeftOut, held, scale, unseen
 from simulator.cli import app
 from simulator.outcome.ledger import Ledger, merged, shipped
-from simulator.outcome.step_error import HIGH, quantile
+from simulator.outcome.step_error import HIGH
+from simulator.outcome.student import quantile
 from simulator.validation import files
 from simulator.validation.rows import expression
 

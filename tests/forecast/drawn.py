@@ -14,12 +14,12 @@ from simulator.measured.disturbances import disturbances, without_starts
 from simulator.measured.series import Series, Step
 from simulator.outcome.step_error import Reason, StepError
 from simulator.reliability.checkpointing.fixed import FixedInterval
-from simulator.reliability.doubts import FLEETS, TIMES, Doubts
 from simulator.reliability.durations.fixed import Fixed
 from simulator.reliability.durations.lognormal import LognormalDuration
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.fleet import Failures
 from simulator.reliability.recovery.restart import Restart
+from simulator.reliability.unknowns import FLEETS, TIMES, Unknowns
 from simulator.studies.forecast.evidence import Evidence
 from simulator.studies.forecast.rates import corrected
 from simulator.studies.forecast.rest import Campaign
@@ -116,6 +116,6 @@ def forecasted(one: Truth, share: float, runs: int) -> Forecasted:
     )
     rest = replace(RUN, work=(STEPS - done) * STEP * step.ratio)
     seed = 1_000_000 + one.seed
-    really = corrected(rest, Doubts(seed), evidence, 60.0)
+    really = corrected(rest, Unknowns(seed), evidence, 60.0)
     told = Campaign(seed, runs, really, step.error, map).play(rest).whole(elapsed)
     return Forecasted(told.p10, told.p50, told.p90, ends)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.measured.disturbances import disturbances
 from simulator.measured.series import Series, Step
 from simulator.outcome.step_error import SURE, Reason, StepError, quantile
-from simulator.reliability.doubts import FLEETS, Doubts
+from simulator.reliability.unknowns import FLEETS, Unknowns
 from simulator.studies.forecast.alarms import of_failures, of_step
 from simulator.studies.forecast.evidence import Evidence
 from simulator.studies.forecast.rates import Corrected, Factor, corrected, seen
@@ -95,7 +95,7 @@ def test_a_step_that_is_given_is_replaced_by_that_of_the_log():
 
 
 def test_without_evidence_runs_are_those_of_the_prior():
-    doubts = Doubts(3, counts={"gpu": 20.0}, recovery=("detect", "restart"))
+    doubts = Unknowns(3, counts={"gpu": 20.0}, recovery=("detect", "restart"))
     really = corrected(RUN, doubts, evidence(), 0.0)
     for number in range(5):
         found = really(RUN, number)
@@ -104,7 +104,7 @@ def test_without_evidence_runs_are_those_of_the_prior():
 
 
 def test_little_evidence_is_nearly_none():
-    really = corrected(RUN, Doubts(3), evidence(0, 60.0), 0.0)
+    really = corrected(RUN, Unknowns(3), evidence(0, 60.0), 0.0)
     assert really.rate.after.at(0.5) == pytest.approx(1.0, abs=0.01)
     assert really.rate.after.at(0.9) == pytest.approx(exp(FLEETS * 1.2816), rel=0.01)
 
@@ -113,7 +113,7 @@ def test_little_evidence_is_nearly_none():
 def test_a_rate_that_was_watched_for_long_is_that_of_the_log(factor):
     rate = RUN.failures.rate(RUN.all_units)
     exposed = 1e5 / rate / factor
-    really = corrected(RUN, Doubts(3), evidence(100_000, exposed), 0.0)
+    really = corrected(RUN, Unknowns(3), evidence(100_000, exposed), 0.0)
     for number in range(3):
         drawn = really(RUN, number).failures.rate(RUN.all_units)
         assert drawn == pytest.approx(1e5 / exposed, rel=0.02)
@@ -124,7 +124,7 @@ def test_the_rate_is_a_gamma_where_the_prior_says_nothing():
     from scipy.stats import gamma
 
     rate = RUN.failures.rate(RUN.all_units)
-    wide = Doubts(3, counts={"gpu": 0.01})
+    wide = Unknowns(3, counts={"gpu": 0.01})
     really = corrected(RUN, wide, evidence(8, 8 / rate), 0.0)
     assert really.rate.sd > 9
     for share in (0.1, 0.5, 0.9):
@@ -133,7 +133,7 @@ def test_the_rate_is_a_gamma_where_the_prior_says_nothing():
 
 def test_restarts_that_were_timed_often_take_what_they_took():
     away = tuple(np.random.default_rng(4).lognormal(log(4000), 0.3, 5000))
-    really = corrected(RUN, Doubts(3), evidence(5000, 1e9, away), 60.0)
+    really = corrected(RUN, Unknowns(3), evidence(5000, 1e9, away), 60.0)
     mean = np.mean(away) - 60.0
     assert really(RUN, 1).recovery.mean_down(1024) == pytest.approx(mean, rel=0.03)
 
@@ -144,7 +144,7 @@ def test_failures_of_a_scenario_without_any_are_simulated_once_they_happened():
     told = evidence(9, 9 * DAY)
     found = seen(none, told)
     assert found.failures.rate(found.all_units) == pytest.approx(1 / DAY)
-    really = corrected(found, Doubts(3), told, 0.0)
+    really = corrected(found, Unknowns(3), told, 0.0)
     rates = [really(found, number).failures.rate(found.all_units) * DAY for number in range(200)]
     assert np.median(rates) == pytest.approx(1.0, rel=0.1)
     assert np.std(rates) == pytest.approx(1 / 3, rel=0.25)
@@ -198,6 +198,6 @@ def test_a_range_of_failures_holds_80_percent():
 def test_corrected_runs_are_the_same_in_any_process():
     import pickle
 
-    really = corrected(RUN, Doubts(3), evidence(5, 1e6, (900.0,)), 0.0)
+    really = corrected(RUN, Unknowns(3), evidence(5, 1e6, (900.0,)), 0.0)
     again: Corrected = pickle.loads(pickle.dumps(really))
     assert again(RUN, 2) == really(RUN, 2)

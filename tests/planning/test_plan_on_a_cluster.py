@@ -15,9 +15,11 @@ from simulator.studies.plan.on_cluster import OnCluster, fastest
 from simulator.studies.plan.phases import lines, read
 from simulator.studies.plan.run import Budget, TypedIn
 from simulator.studies.plan.shape import shaped
-from simulator.studies.ranking import SAME
 from simulator.studies.space import Space
 from simulator.workload.parameters import active_parameters, non_embedding_parameters
+
+NEAR_ENOUGH = 0.05
+"""How much longer than the fastest the step of a layout that was picked quickly may be."""
 
 LAW = law("besiroglu-2024")
 CLUSTER = {
@@ -178,7 +180,7 @@ def test_the_best_of_the_usual_layouts_ties_with_the_best_of_all():
     start = scenario(search={"schedule": ["1f1b"]}, cluster={"host": "hgx-h100", "hosts": "1"})
     tried = [one for one in Space(start).layouts() if fits(one).verdict == "fits"]
     best = min(time(assembly(one).step()).seconds for one in tried)
-    assert time(assembly(fastest(start)).step()).seconds <= best * (1 + SAME)
+    assert time(assembly(fastest(start)).step()).seconds <= best * (1 + NEAR_ENOUGH)
 
 
 def test_what_recomputes_more_is_not_looked_at_where_less_surely_fits():

@@ -98,17 +98,14 @@ def _clicked(study: Base, order: list[Row]) -> None:
 
 def _table(base: Base, order: list[Row]) -> None:
     """List the best, each with a button that loads it, for those who do not point."""
-    places = ranking.places(order)
-    top = list(zip(places, order, strict=True))[:SHOWN]
+    top = list(enumerate(order[:SHOWN], 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = [f"{place}. {settings.words(row)}" for place, row in top]
-        chosen = st.selectbox(
-            "the best, ties counted as one place", range(len(top)), format_func=words.__getitem__, key="best"
-        )
+        chosen = st.selectbox("the best", range(len(top)), format_func=words.__getitem__, key="best")
         st.button("Load it", key="load", on_click=_load, args=(top[chosen or 0][1],))
     table = [
         {
-            "place": place,
+            "": place,
             "layout": literal(settings.words(row)),
             "step": duration(row["step_time_s"]),
             "MFU": percent(row["mfu"]),

@@ -15,10 +15,10 @@ from math import inf, log, log1p, sqrt
 import numpy as np
 
 from simulator.engine.run import RunInput
-from simulator.reliability.doubts import FLEETS, TIMES, Doubts
 from simulator.reliability.failures.exponential import Exponential
 from simulator.reliability.fleet import Failures, Planned
 from simulator.reliability.recovery.base import Recovery
+from simulator.reliability.unknowns import FLEETS, TIMES, Unknowns
 from simulator.studies.forecast.belief import Belief, lognormal, share_below
 from simulator.studies.forecast.evidence import Evidence
 from simulator.units import Count, Number, Seconds
@@ -59,7 +59,7 @@ class Factor:
 class Corrected:
     """What each simulated run of the rest meets, given what happened so far."""
 
-    doubts: Doubts
+    doubts: Unknowns
     rate: Factor
     away: Factor
 
@@ -90,7 +90,7 @@ class Corrected:
         return replace(kept, detect=kept.detect.scaled(times), diagnose=kept.diagnose.scaled(times))
 
 
-def corrected(run: RunInput, doubts: Doubts, evidence: Evidence, load: Seconds) -> Corrected:
+def corrected(run: RunInput, doubts: Unknowns, evidence: Evidence, load: Seconds) -> Corrected:
     """Return what the rest of `run` meets; `load` is the part of a restart that reads the save."""
     return Corrected(doubts, _rate(run, doubts.counts, evidence), _away(run, evidence, load))
 

@@ -13,7 +13,7 @@ from simulator.outcome.campaign import run_input, stretches
 from simulator.outcome.cost import scaled
 from simulator.outcome.results import Distribution
 from simulator.outcome.step_error import StepError
-from simulator.outcome.targets import Stretch
+from simulator.outcome.stretch import Stretch
 from simulator.reliability.fleet import Failures, Stop
 from simulator.scenario import Scenario
 from simulator.simulation import step_factor

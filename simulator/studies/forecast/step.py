@@ -16,7 +16,8 @@ import numpy as np
 
 from simulator.measured.disturbances import STEPS, Disturbances
 from simulator.measured.series import Step
-from simulator.outcome.step_error import DEGREES, SURE, Reason, StepError, quantile
+from simulator.outcome.step_error import SURE, Reason, StepError
+from simulator.outcome.student import DEGREES, quantile
 from simulator.studies.forecast.belief import Belief, LogDensity
 from simulator.units import Count, Number, Seconds
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from simulator.machine.hardware import Gpu
-from simulator.machine.kernels import experts, gemm
+from simulator.machine.kernels import experts
 from simulator.validation.expert_layers import of_row
+from simulator.validation.measured_product import regime_of
 from simulator.validation.row import Row
 from simulator.validation.suites.kernels import Answer, Kernels
 
@@ -31,7 +32,7 @@ class Experts(Kernels):
 
     def answer(self, row: Row, gpu: Gpu) -> Answer:
         module, layer = of_row(gpu, row.text)
-        when = gemm.regime_of(row.text("regime"))
+        when = regime_of(row.text("regime"))
         seconds = experts.time(gpu, layer, dtype=row.text("dtype"), module=module, regime=when)
         return Answer(*self.measurement(row), seconds * 1e6)
 

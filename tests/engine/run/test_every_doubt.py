@@ -17,7 +17,8 @@ from simulator.outcome.cost import distribution
 from simulator.outcome.everything import goodput, wall_clock
 from simulator.outcome.results import Distribution, Result
 from simulator.outcome.step_error import SURE, Reason, StepError, longer
-from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.stretch import Stretch
+from simulator.outcome.targets import missed
 from simulator.outcome.unknown import Really, unknown
 from simulator.reliability.unknowns import FLEETS, Unknowns
 from simulator.scenario import Scenario, from_dict

@@ -16,7 +16,8 @@ from simulator.engine.run import simulate as run
 from simulator.outcome.campaign import stretches
 from simulator.outcome.intervals import step_error
 from simulator.outcome.step_error import SURE, Reason, StepError
-from simulator.outcome.targets import Stretch, missed
+from simulator.outcome.stretch import Stretch
+from simulator.outcome.targets import missed
 from simulator.reliability.fleet import Failures, Stop
 from simulator.scenario import from_dict
 from simulator.scenario.targets import Targets
