@@ -295,7 +295,7 @@ def _matmul_factor(gpu: Device, gemm: Mapping[str, Any], attention: Mapping[str,
 def _watts(gpu: Device, table: Mapping[str, Any], architecture: str) -> float:
     """Return the power a GPU has for its peak, over that of the measured one of an architecture, or of all."""
     stated = table["watts_per_teraflop"]
-    return float(_watts_per_teraflop(gpu) / float(stated.get(architecture, stated["unknown"])))
+    return float(_watts_per_teraflop(gpu) / float(stated.get(architecture, table["watts_of_default"])))
 
 
 def _watts_per_teraflop(gpu: Device) -> float:
