@@ -122,6 +122,11 @@ class Rank:
         """Ranks that share out the state of a dense parameter; replicas of HSDP each shard on their own."""
         return max(self.context.size * self.data // self.shard.replicas, 1)
 
+    @property
+    def pairs_microbatches(self) -> bool:
+        """Whether a forward runs beside the backward of another microbatch, each under the exchanges of the other."""
+        return self.stack.moe_overlap and self.expert > 1
+
     @cached_property
     def expert_sharers(self) -> int:
         """Ranks that share out the state of an expert, which hold the same ones."""

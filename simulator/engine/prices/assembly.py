@@ -63,7 +63,7 @@ class Assembly:
             overlap_reduce=stack.overlap_gradient_reduce,
             reduce_each_round=self.rank.keeps_gradient_shard and not self.rank.layer_by_layer,
             overlap_gather=stack.overlap_parameter_gather,
-            pairs=stack.moe_overlap,
+            pairs=self.rank.pairs_microbatches,
             optimizer=self._optimizer(),
             end=tuple(map(self._end, range(stages))),
         )

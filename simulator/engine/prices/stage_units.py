@@ -128,7 +128,7 @@ class Units:
             weight, rest = split(backward)
             pieces["I"] = (piece(rest, back * (1 - WEIGHT_SHARE)),)
             pieces["W"] = (piece(weight, back * WEIGHT_SHARE),)
-        if self.rank.stack.moe_overlap:
+        if self.rank.pairs_microbatches:
             (one,), (other,) = pieces["F"], pieces["B"]
             ahead = share(one, other)
             pieces["F" + BESIDE] = (paired(one, other, ahead),)
