@@ -148,6 +148,16 @@ def test_a_table_of_many_shapes_gives_the_constants_of_the_gpu_that_made_it():
     assert predict(slower).step_time_s > predict(scenario()).step_time_s
 
 
+def test_a_chip_without_16_bit_units_is_learned_from_as_many_shapes():
+    """No power limit is known of it, so that its clock stays."""
+    chip = replace(H100, name="cpu", architecture="unknown", peak={"fp32": 1e12}, best_matmul={})
+    shapes = [(64 * m, 512, 64 * k) for m in range(1, 8) for k in range(1, 8)]
+    rows = [f"{m},{n},{k},fp32,{1e6 * gemm.time(chip, m, n, k, dtype='fp32') / 0.8}" for m, n, k in shapes]
+    told = products.learned(products.parse("m,n,k,dtype,time_us\n" + "\n".join(rows), "t"), chip, "t")
+    assert told.evidence.after < told.evidence.before
+    assert 0 < told.kernels["fp32"].throttle <= 1
+
+
 def test_a_table_of_many_gpus_is_learned_from_by_the_rows_of_one_as_they_were_repeated():
     rows = [
         f"{gpu},{m},{n},{k},{regime},fp8,cast + product,{(seconds + cast) / 0.8 * 1e6}"

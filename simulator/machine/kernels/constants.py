@@ -1,8 +1,8 @@
 """The measured constants of a GPU's kernels, and who inherits them.
 
 One entry an architecture, and one a GPU where the same architecture behaves otherwise (a lower power limit). A GPU that
-was never measured takes its architecture's; an architecture that was never measured takes the middle of the measured
-ones, scaled by the best matrix product anyone published for it.
+was never measured takes its architecture's; an architecture that was never measured takes what all measured ones share,
+with its clock moved by its power, or the best matrix product anyone published for it.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def powered(constants: GemmConstants, gpu: Device, *, known: bool = True) -> Gem
     ratio = _watts(gpu, table, gpu.architecture if known else "unknown")
     exponent = float(table["power_exponent"])
     formats = {
-        dtype: replace(values, throttle=values.throttle * ratio ** (exponent / values.slowing))
+        dtype: replace(values, throttle=min(1.0, values.throttle * ratio ** (exponent / values.slowing)))
         for dtype, values in constants.formats.items()
     }
     return replace(constants, formats=formats)
