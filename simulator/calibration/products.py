@@ -21,7 +21,7 @@ from simulator.machine.kernels.gemm import Regime
 from simulator.scenario.calibration import Evidence, Kernel
 from simulator.sums import added
 from simulator.units import Count, Number
-from simulator.validation.measured_product import CAST, Product, regime_of
+from simulator.validation.measured_product import CAST, Product, by_operation, regime_of
 
 TIMES = {"time_us": 1e-6, "time_ms": 1e-3, "time_s": 1.0, "time": 1.0, "seconds": 1.0, "us": 1e-6, "ms": 1e-3}
 MOST_ROWS = 100_000
@@ -35,7 +35,7 @@ ENOUGH = 40
 def parse(text: str, name: str) -> tuple[Product, ...]:
     """Return the products in a CSV with columns m, n, k and a time (time_us, time_ms, time_s).
 
-    It may also have dtype, groups, gpu, regime and includes, as tables that `foretrain validate` reads.
+    It may also have dtype, groups, gpu, op, regime and includes, as tables that `foretrain validate` reads.
     """
     try:
         header, rows = plain_csv.table(text)
@@ -52,12 +52,13 @@ def parse(text: str, name: str) -> tuple[Product, ...]:
             raise ScenarioError(f"{name}: more than {MOST_ROWS:,} rows")
         m, n, k = (_whole(row, columns[key], f"{name}:{line}") for key in "mnk")
         groups = _whole(row, columns["groups"], f"{name}:{line}") if "groups" in columns else 1
-        words = {key: _word(row, columns, key) for key in ("dtype", "gpu", "regime", "includes")}
+        words = {key: _word(row, columns, key) for key in ("dtype", "gpu", "regime", "includes", "op")}
         seconds = TIMES[time] * _number(row, columns[time], f"{name}:{line}")
         when = _regime(words["regime"], f"{name}:{line}")
         cast = math.nan if CAST in words["includes"] else 0.0
         dtype = words["dtype"] or "bf16"
-        found.append(Product(words["gpu"], dtype, groups, m, n, k, False, when, seconds, cast, ()))
+        sides, accumulate = by_operation(words["op"], m, n, k)
+        found.append(Product(words["gpu"], dtype, groups, *sides, accumulate, when, seconds, cast, ()))
     if not found:
         raise ScenarioError(f"{name}: no rows")
     return tuple(found)

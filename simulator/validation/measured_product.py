@@ -56,14 +56,9 @@ def constant(row: Mapping[str, str]) -> bool:
 
 
 def product(row: Mapping[str, str]) -> Product:
-    """Return the product of a row, whose GPU may be an alias; raise ScenarioError where a name is not known.
-
-    Tables write weight gradients of groups as the forward product: their depth is its rows.
-    """
+    """Return the product of a row, whose GPU may be an alias; raise ScenarioError where a name is not known."""
     m, n, k = (int(float(row[name])) for name in "mnk")
-    kind = row.get("op", "")
-    if kind.startswith("grouped bwd_grad_w"):
-        m, n, k = n, k, m
+    (m, n, k), accumulate = by_operation(row.get("op", ""), m, n, k)
     alone = tuple(us * 1e-6 for name in ("absmax_us", "quantise_us") if (us := float(row.get(name) or 0)) > 0)
     dtype = row["dtype"]
     seconds = float(row["time_us"]) * 1e-6
@@ -77,12 +72,24 @@ def product(row: Mapping[str, str]) -> Product:
         m=m,
         n=n,
         k=k,
-        accumulate=any(word in kind for word in ADDS),
+        accumulate=accumulate,
         regime=regime_of(row.get("regime", "")),
         seconds=seconds,
         cast=cast,
         kernels=alone if cast > 0 else (),
     )
+
+
+def by_operation(name: str, m: int, n: int, k: int) -> tuple[tuple[int, int, int], bool]:
+    """Return the sides of the product that the column `op` names, and whether it adds into an fp32 result.
+
+    Tables write weight gradients of groups as the forward product: their depth is its rows.
+
+    >>> by_operation("grouped bwd_grad_w accum=True", 16, 32, 64)
+    ((32, 64, 16), True)
+    """
+    sides = (n, k, m) if name.startswith("grouped bwd_grad_w") else (m, n, k)
+    return sides, any(word in name for word in ADDS)
 
 
 def regime_of(text: str) -> Regime:
