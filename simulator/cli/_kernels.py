@@ -42,9 +42,10 @@ def left_out(tables: Sequence[Path], names: Sequence[str], *, as_json: bool) -> 
         raise ScenarioError("--leave-out: no table of products; those of --kernels have m, n, k and time_us")
     found: list[tuple[str, Score]] = []
     for name in names:
-        kind, _, what = name.partition(":")
+        first, _, what = name.partition(":")
+        kind = what if first == "each" else first
         with working(f"Leaving out {name}"):
-            for one in _each(rows, kind) if what == "each" else [_known(rows, kind, what)]:
+            for one in _each(rows, kind) if first == "each" else [_known(rows, kind, what)]:
                 left = gemm_left_out.without_gpu if kind == "gpu" else gemm_left_out.without_architecture
                 found += [(f"{kind}:{one}", score) for score in left(rows, one)]
     if as_json:
@@ -79,7 +80,7 @@ def _each(rows: Sequence[Product], kind: str) -> list[str]:
         return sorted(names)
     if kind == "architecture":
         return sorted({hardware.gpu(name).architecture for name in names})
-    raise ScenarioError(f"--leave-out: found {kind[:40]!r}, expected gpu:NAME, architecture:NAME or gpu:each")
+    raise ScenarioError(f"--leave-out: found {kind[:40]!r}, expected gpu:NAME, architecture:NAME or each:gpu")
 
 
 def _known(rows: Sequence[Product], kind: str, name: str) -> str:

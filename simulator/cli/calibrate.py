@@ -55,7 +55,7 @@ LeaveOut = Annotated[
     typer.Option(
         "--leave-out",
         metavar="NAME",
-        help="With --kernels: predict products of gpu:NAME or architecture:NAME from all others, or of gpu:each.",
+        help="With --kernels: predict products of gpu:NAME or architecture:NAME from all others, or of each:gpu.",
     ),
 ]
 Measure = Annotated[bool, typer.Option("--measure", help="Measure the roofline of this machine.")]
@@ -110,7 +110,7 @@ def command(
       foretrain calibrate --runs runs.csv --out simulator/catalog/calibration
       foretrain calibrate --ledger --runs runs.csv
         --out simulator/catalog/calibration
-      foretrain calibrate --kernels gemm.csv --leave-out architecture:each
+      foretrain calibrate --kernels gemm.csv --leave-out each:architecture
     """
     from simulator.cli import _measured
     from simulator.errors import ScenarioError
